@@ -1,0 +1,5 @@
+/** x
+ * @module
+ */
+/** y */
+export const ygrpc: number = 1;

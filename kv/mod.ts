@@ -1,0 +1,5 @@
+/** x
+ * @module
+ */
+/** y */
+export const ykv: number = 1;

@@ -1,0 +1,4 @@
+/** x
+ * @module
+ */
+export * as http from "./http/mod.ts";
