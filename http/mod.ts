@@ -1,6 +1,8 @@
-/** x 
+/** x
  * @module
  */
 import { delay } from "@std/async";
 /** x */
-export function x(): Promise<void> { return delay(1); }
+export function x(): Promise<void> {
+  return delay(1);
+}
