@@ -34,7 +34,7 @@ export class Source {
     const bytes = typeof content === "string"
       ? Buffer.from(content, "utf8")
       : Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-    this.text = bytes.latin1Slice(0, bytes.length);
+    this.text = bytes.toString("latin1");
     // deno-lint-ignore no-control-regex
     this.isAscii = !/[^\x00-\x7f]/.test(this.text);
   }
