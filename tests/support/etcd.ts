@@ -1,0 +1,150 @@
+/**
+ * A real etcd for tests: on free ports, with its data in a temporary directory, stopped by its id.
+ *
+ * @module
+ */
+import { freePorts } from "./ports.ts";
+import { Process, run, which } from "./process.ts";
+
+/** How often another pair of ports is tried when someone took the first. */
+const ATTEMPTS = 3;
+
+/** What a test may want different from etcd's defaults. */
+export interface EtcdOptions {
+  /** Flags added to the command line, as `["--auto-compaction-retention=1"]`. */
+  readonly flags?: readonly string[];
+  /** Scheme of the client's listener; `https` needs the certificate flags too. Default `http`. */
+  readonly scheme?: "http" | "https";
+}
+
+/** A running etcd with one member. Dispose of it with `await using`. */
+export class Etcd implements AsyncDisposable {
+  /** Where clients connect, `127.0.0.1:port`. */
+  readonly endpoint: string;
+  readonly #command: string;
+  readonly #args: readonly string[];
+  readonly #folder: string;
+  #process: Process;
+
+  private constructor(
+    process: Process,
+    command: string,
+    args: readonly string[],
+    endpoint: string,
+    folder: string,
+  ) {
+    this.#process = process;
+    this.#command = command;
+    this.#args = args;
+    this.endpoint = endpoint;
+    this.#folder = folder;
+  }
+
+  /**
+   * Starts etcd and resolves when it serves clients.
+   *
+   * @throws {Error} If there is none or it does not become ready; the message carries its output.
+   */
+  static async start(options: EtcdOptions = {}): Promise<Etcd> {
+    const command = await findEtcd();
+    if (command === undefined) throw new Error("Cannot find etcd: put it on PATH or set ETCD");
+    for (let attempt = 1;; attempt++) {
+      const folder = await Deno.makeTempDir({ prefix: "etcd" });
+      const [clients, peers] = freePorts(2);
+      const args = flags(options, folder, clients!, peers!);
+      const process = new Process({ command, args });
+      try {
+        await process.waitFor(READY);
+        return new Etcd(process, command, args, `127.0.0.1:${clients}`, folder);
+      } catch (error) {
+        await process.stop("SIGKILL");
+        await Deno.remove(folder, { recursive: true });
+        const taken = process.stderr.includes("address already in use");
+        if (!taken || attempt === ATTEMPTS) throw error;
+      }
+    }
+  }
+
+  /** Id of the running process. */
+  get pid(): number {
+    return this.#process.pid;
+  }
+
+  /** What it has logged since its last start. */
+  get log(): string {
+    return this.#process.stderr;
+  }
+
+  /** Stops etcd but keeps its data, as a crash (`SIGKILL`, default) or an orderly end would. */
+  async halt(signal: "SIGKILL" | "SIGTERM" = "SIGKILL"): Promise<void> {
+    await this.#process.stop(signal);
+  }
+
+  /** Starts etcd again after {@linkcode halt}, on the same ports with the same data. */
+  async restart(): Promise<void> {
+    if (!this.#process.ended) await this.halt("SIGTERM");
+    this.#process = new Process({ command: this.#command, args: this.#args });
+    try {
+      await this.#process.waitFor(READY);
+    } catch (error) {
+      await this.#process.stop("SIGKILL");
+      throw error;
+    }
+  }
+
+  /** Freezes (`SIGSTOP`) the process: connections stay open, nothing is answered. */
+  pause(): void {
+    this.#process.signal("SIGSTOP");
+  }
+
+  /** Lets a paused process run again. */
+  resume(): void {
+    this.#process.signal("SIGCONT");
+  }
+
+  /** Ends etcd and removes its data. Safe to call twice. */
+  async stop(): Promise<void> {
+    this.resume();
+    await this.#process.stop();
+    await Deno.remove(this.#folder, { recursive: true }).catch((error) => {
+      if (!(error instanceof Deno.errors.NotFound)) throw error;
+    });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.stop();
+  }
+}
+
+/** What etcd 3.4 to 3.6 print once a leader is elected and clients are served. */
+const READY = /serving client traffic (?:in)?securely/;
+
+function flags(options: EtcdOptions, folder: string, clients: number, peers: number): string[] {
+  const scheme = options.scheme ?? "http";
+  const client = `${scheme}://127.0.0.1:${clients}`;
+  const peer = `http://127.0.0.1:${peers}`;
+  return [
+    "--name=single",
+    `--data-dir=${folder}/data`,
+    `--listen-client-urls=${client}`,
+    `--advertise-client-urls=${client}`,
+    `--listen-peer-urls=${peer}`,
+    `--initial-advertise-peer-urls=${peer}`,
+    `--initial-cluster=single=${peer}`,
+    "--logger=zap",
+    // A test's data need not survive the machine, and waiting for the disk is most of a put.
+    "--unsafe-no-fsync",
+    ...options.flags ?? [],
+  ];
+}
+
+/** Path of etcd: the variable `ETCD`, else the one on PATH, else undefined. */
+export async function findEtcd(): Promise<string | undefined> {
+  return Deno.env.get("ETCD") ?? await which("etcd");
+}
+
+/** The version of that etcd, as `3.4.23`. */
+export async function etcdVersion(command: string): Promise<string> {
+  const { stdout } = await run({ command, args: ["--version"] });
+  return stdout.match(/etcd Version: (\S+)/)?.[1] ?? "unknown";
+}

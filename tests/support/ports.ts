@@ -1,0 +1,24 @@
+/**
+ * Free TCP ports for programs that cannot be told to choose one themselves.
+ *
+ * @module
+ */
+
+/**
+ * Returns `count` different ports of 127.0.0.1 that nobody listens on. Another program may take one
+ * before it is used, so whoever starts a server on one should be ready to try again.
+ */
+export function freePorts(count: number): number[] {
+  const listeners = Array.from(
+    { length: count },
+    () => Deno.listen({ hostname: "127.0.0.1", port: 0 }),
+  );
+  const ports = listeners.map((listener) => (listener.addr as Deno.NetAddr).port);
+  for (const listener of listeners) listener.close();
+  return ports;
+}
+
+/** One free port of 127.0.0.1; see {@linkcode freePorts}. */
+export function freePort(): number {
+  return freePorts(1)[0]!;
+}
