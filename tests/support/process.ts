@@ -148,7 +148,11 @@ export class Process implements AsyncDisposable {
         const match = this.stdout.match(pattern) ?? this.stderr.match(pattern);
         if (match) return finish(() => resolve(match));
         if (this.#stdout.ended && this.#stderr.ended) {
-          finish(() => reject(new Error(this.describe(`ended before it printed ${pattern}`))));
+          finish(() =>
+            this.#child.status.then(() =>
+              reject(new Error(this.describe(`ended before it printed ${pattern}`)))
+            )
+          );
         }
       };
       const timer = setTimeout(
