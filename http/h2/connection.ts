@@ -1,0 +1,807 @@
+/**
+ * One HTTP/2 connection without its socket (RFC 9113): bytes in by {@linkcode Connection.receive},
+ * bytes out through `writer.out`, time as an argument. Plays either role.
+ */
+import { ConnectionLostError, ProtocolError, StreamResetError } from "../error.ts";
+import { Decoder, type FieldBlock, HpackError, type Template } from "../hpack/mod.ts";
+import { type AbuseLimits, Budget, DEFAULT_ABUSE_LIMITS } from "./abuse.ts";
+import { ErrorCode, errorCodeName } from "./code.ts";
+import {
+  CREDIT_SHARE,
+  DEFAULT_CONNECTION_WINDOW,
+  DEFAULT_STREAM_WINDOW,
+  INITIAL_CONNECTION_WINDOW,
+  MAX_UNCONSUMED_BYTES,
+  MAX_WINDOW,
+} from "./flow.ts";
+import { MAX_STREAM_ID, MIN_MAX_FRAME_SIZE, PREFACE } from "./frame.ts";
+import { FrameReader, type FrameSink } from "./frame_reader.ts";
+import { FrameWriter } from "./frame_writer.ts";
+import { type RequestHead, requestHead, responseHead, trailersFault } from "./head.ts";
+import { ResetMemory } from "./reset_memory.ts";
+import { OUTPUT_HIGH_WATER, Scheduler, type SendSide } from "./scheduler.ts";
+import { initialSettings, readSettings, SettingId, type Settings } from "./settings.ts";
+import { type End, SendQueue, type Stream, STREAM_QUEUE_HIGH_WATER } from "./stream.ts";
+import { afterLocalEnd, afterRemoteEnd, canReceive, canSend, State } from "./stream_state.ts";
+
+/** Octets of answers to control frames that may wait for a peer that does not read. */
+const MAX_CONTROL_BACKLOG = 2 << 20;
+
+/** Output a server may hold for one peer before it refuses that peer's new streams. */
+const MAX_QUEUED_OUTPUT = 32 << 20;
+
+/** Octets of GOAWAY debug data sent. */
+const MAX_DEBUG_DATA = 256;
+
+/** What one side of a connection allows the other. */
+export interface ConnectionOptions {
+  /** Peer streams open at once, those reset while their handler still runs included. @default {250} */
+  readonly maxConcurrentStreams?: number;
+  /** Octets of DATA a peer stream may send ahead of its consumer. @default {1048576} */
+  readonly streamWindow?: number;
+  /** The same for all streams together. @default {16777216} */
+  readonly connectionWindow?: number;
+  /** Header list octets as RFC 9113 §6.5.2 counts them. @default {65536} */
+  readonly maxHeaderListSize?: number;
+  /** Fields in one block. @default {256} */
+  readonly maxFields?: number;
+  /** Budgets against abuse. Servers only. */
+  readonly abuse?: AbuseLimits;
+}
+
+/** Who uses a connection. */
+export interface ConnectionOwner {
+  /** There is output: write `writer.out` soon. */
+  wantWrite(): void;
+  /** A server's new stream. Null refuses it (REFUSED_STREAM): the peer may send it again. */
+  accept?(head: RequestHead, block: FieldBlock, end: boolean): Stream | null;
+  /** A request came that is over the header limits: answer it. Null resets the stream. */
+  acceptOversize?(block: FieldBlock): Stream | null;
+  /** The peer's SETTINGS came; how many streams may be open may have changed. */
+  onSettings?(): void;
+  /** A stream is over: its place is free. */
+  onStreamClosed?(stream: Stream): void;
+  /** The peer wants no new streams. */
+  onGoAway?(code: number, debug: Uint8Array): void;
+  /** A PING of ours was answered. */
+  onPong?(opaque: number): void;
+  /** The connection ended itself: GOAWAY is in the output, nothing is read any more. */
+  onFatal(error: ProtocolError): void;
+}
+
+const NO_DEBUG = new Uint8Array(0);
+
+/** See the module. */
+export class Connection implements FrameSink, SendSide {
+  readonly role: "client" | "server";
+  readonly writer: FrameWriter = new FrameWriter();
+  /** Streams not closed, by id. */
+  readonly streams: Map<number, Stream> = new Map();
+  /** The peer's settings. */
+  readonly peer: Settings = initialSettings();
+  /** Connection-level send window. */
+  sendWindow: number = INITIAL_CONNECTION_WINDOW;
+  /** No new streams: GOAWAY was sent or received. */
+  draining = false;
+  /** Milliseconds; the session sets it once per batch of input. */
+  now = 0;
+  /** The peer's first SETTINGS came. */
+  settled = false;
+  /** Our SETTINGS were acknowledged. */
+  settingsAcked = false;
+  /** Reset streams whose handler still runs. */
+  lingering = 0;
+
+  readonly #owner: ConnectionOwner;
+  readonly #options: Required<ConnectionOptions>;
+  readonly #reader: FrameReader;
+  readonly #decoder: Decoder;
+  readonly #scheduler = new Scheduler();
+  readonly #resets = new ResetMemory();
+  readonly #resetBudget: Budget;
+  readonly #errorBudget: Budget;
+  readonly #idleBudget: Budget;
+  #receiveWindow = INITIAL_CONNECTION_WINDOW;
+  #connectionCredit = 0;
+  #unconsumed = 0;
+  #preface: number;
+  #lastPeerId = 0;
+  #nextId: number;
+  #goAwaySent = MAX_STREAM_ID + 1;
+  #dead = false;
+
+  constructor(
+    role: "client" | "server",
+    owner: ConnectionOwner,
+    options: ConnectionOptions = {},
+  ) {
+    this.role = role;
+    this.#owner = owner;
+    this.#options = {
+      maxConcurrentStreams: options.maxConcurrentStreams ?? 250,
+      streamWindow: options.streamWindow ?? DEFAULT_STREAM_WINDOW,
+      connectionWindow: options.connectionWindow ?? DEFAULT_CONNECTION_WINDOW,
+      maxHeaderListSize: options.maxHeaderListSize ?? 64 << 10,
+      maxFields: options.maxFields ?? 256,
+      abuse: options.abuse ?? DEFAULT_ABUSE_LIMITS,
+    };
+    this.#reader = new FrameReader(MIN_MAX_FRAME_SIZE);
+    this.#decoder = new Decoder({
+      maxHeaderListSize: this.#options.maxHeaderListSize,
+      maxFields: this.#options.maxFields,
+    });
+    this.#resetBudget = new Budget(this.#options.abuse.resets);
+    this.#errorBudget = new Budget(this.#options.abuse.errors);
+    this.#idleBudget = new Budget(this.#options.abuse.idleFrames);
+    this.#preface = role === "server" ? 0 : PREFACE.length;
+    this.#nextId = role === "client" ? 1 : 2;
+  }
+
+  /** Whether the connection can carry one more stream of ours now. */
+  get available(): boolean {
+    return !this.draining && !this.#dead &&
+      this.streams.size < this.peer.maxConcurrentStreams && this.#nextId <= MAX_STREAM_ID;
+  }
+
+  /** Whether nothing may be opened on it any more. */
+  get exhausted(): boolean {
+    return this.draining || this.#dead || this.#nextId > MAX_STREAM_ID;
+  }
+
+  /** Whether the connection has ended itself or was ended. */
+  get dead(): boolean {
+    return this.#dead;
+  }
+
+  /** Octets of output that wait for windows or for the socket. */
+  get pendingOutput(): number {
+    return this.writer.out.length + this.#scheduler.queued;
+  }
+
+  /** Writes the preface and our SETTINGS. Call once, first. */
+  start(): void {
+    const { streamWindow, connectionWindow, maxHeaderListSize, maxConcurrentStreams } =
+      this.#options;
+    const entries: [number, number][] = [
+      [SettingId.INITIAL_WINDOW_SIZE, streamWindow],
+      [SettingId.MAX_HEADER_LIST_SIZE, maxHeaderListSize],
+    ];
+    if (this.role === "client") {
+      this.writer.raw(PREFACE);
+      entries.push([SettingId.ENABLE_PUSH, 0]);
+    } else {
+      entries.push([SettingId.MAX_CONCURRENT_STREAMS, maxConcurrentStreams]);
+    }
+    this.writer.settings(entries);
+    const more = connectionWindow - INITIAL_CONNECTION_WINDOW;
+    if (more > 0) {
+      this.writer.windowUpdate(0, more);
+      this.#receiveWindow += more;
+    }
+    this.#owner.wantWrite();
+  }
+
+  /** Moves blocked output into `writer.out` as far as windows and the high-water mark allow. */
+  pump(): void {
+    if (!this.#scheduler.idle) this.#scheduler.pump(this);
+  }
+
+  // ---- receiving -------------------------------------------------------------------------------
+
+  /** Octets needed for the frame that begins at `start`, or 0 if that is not known yet. */
+  frameSize(buf: Uint8Array, start: number, end: number): number {
+    return this.#preface < PREFACE.length ? 0 : this.#reader.frameSize(buf, start, end);
+  }
+
+  /**
+   * Takes input; returns where the first incomplete frame begins: give those octets again with more.
+   * Never throws: faults of the peer end the stream or the connection as RFC 9113 §5.4 says.
+   */
+  receive(buf: Uint8Array, start: number, end: number): number {
+    if (this.#dead) return end;
+    try {
+      if (this.#preface < PREFACE.length) {
+        for (; start < end && this.#preface < PREFACE.length; start++, this.#preface++) {
+          if (buf[start] !== PREFACE[this.#preface]) {
+            throw new ProtocolError("Cannot read client preface", ErrorCode.PROTOCOL_ERROR);
+          }
+        }
+      }
+      return this.#reader.read(buf, start, end, this);
+    } catch (error) {
+      this.#fatal(
+        error instanceof ProtocolError
+          ? error
+          : error instanceof HpackError
+          ? new ProtocolError(error.message, ErrorCode.COMPRESSION_ERROR)
+          : new ProtocolError(
+            `Cannot go on after a fault of this side: ${error}`,
+            ErrorCode.INTERNAL_ERROR,
+          ),
+      );
+      return end;
+    }
+  }
+
+  onHeaderBlock(
+    id: number,
+    buf: Uint8Array,
+    start: number,
+    end: number,
+    endStream: boolean,
+    dependsOn: number,
+  ): void {
+    this.#needSettings();
+    // Decoded whatever becomes of the stream: the table must follow the peer's (RFC 7541 §2.2).
+    const block = this.#decoder.decode(buf, start, end);
+    const stream = this.streams.get(id);
+    if (stream !== undefined) {
+      this.#onMoreHeaders(stream, block, endStream);
+      return;
+    }
+    if (this.role === "client") {
+      // No push, so nothing opens here; what is not ours to know is an idle or a closed stream.
+      if ((id & 1) === 0 || id >= this.#nextId) this.#idleError("HEADERS", id);
+      if (!this.#resets.has(id)) this.#closedError("HEADERS", id);
+      return;
+    }
+    // "Streams initiated by a client MUST use odd-numbered stream identifiers" (§5.1.1).
+    if ((id & 1) === 0) {
+      throw new ProtocolError(
+        `Cannot open stream as its id must be odd: current value is ${id}`,
+        ErrorCode.PROTOCOL_ERROR,
+      );
+    }
+    if (id <= this.#lastPeerId) {
+      if (!this.#resets.has(id)) this.#closedError("HEADERS", id);
+      return;
+    }
+    this.#lastPeerId = id;
+    if (id > this.#goAwaySent) return;
+    this.#idleBudget.refund();
+    this.#open(id, block, endStream, dependsOn);
+  }
+
+  #open(id: number, block: FieldBlock, endStream: boolean, dependsOn: number): void {
+    if (dependsOn === id) return this.#refuse(id, ErrorCode.PROTOCOL_ERROR);
+    if (
+      this.streams.size + this.lingering >= this.#options.maxConcurrentStreams ||
+      this.#scheduler.queued > MAX_QUEUED_OUTPUT
+    ) {
+      return this.#refuse(id, ErrorCode.REFUSED_STREAM);
+    }
+    let stream: Stream | null;
+    if (block.truncated) {
+      stream = this.#owner.acceptOversize?.(block) ?? null;
+      if (stream === null) return this.#refuse(id, ErrorCode.ENHANCE_YOUR_CALM);
+    } else {
+      const head = requestHead(block);
+      if (head.malformed !== "" || (endStream && head.contentLength > 0)) {
+        return this.#refuse(id, ErrorCode.PROTOCOL_ERROR);
+      }
+      stream = this.#owner.accept!(head, block, endStream);
+      if (stream === null) return this.#refuse(id, ErrorCode.REFUSED_STREAM);
+      stream.expected = head.contentLength;
+    }
+    this.#adopt(stream, id);
+    stream.headed = true;
+    if (endStream) stream.state = State.HALF_CLOSED_REMOTE;
+    stream.onHeaders(block, endStream);
+    if (endStream) this.#remoteEnded(stream);
+  }
+
+  #adopt(stream: Stream, id: number): void {
+    stream.connection = this;
+    stream.id = id;
+    stream.state = State.OPEN;
+    stream.sendWindow = this.peer.initialWindowSize;
+    stream.receiveWindow = this.#options.streamWindow;
+    this.streams.set(id, stream);
+  }
+
+  /** A new stream that is not taken: only its id is used up. */
+  #refuse(id: number, code: number): void {
+    this.#spendErrors();
+    this.#resets.add(id);
+    this.writer.rstStream(id, code);
+    this.#owner.wantWrite();
+  }
+
+  #onMoreHeaders(stream: Stream, block: FieldBlock, end: boolean): void {
+    if (!canReceive(stream.state)) {
+      return this.#streamError(stream, ErrorCode.STREAM_CLOSED, "HEADERS after END_STREAM");
+    }
+    if (block.truncated) {
+      return this.#streamError(
+        stream,
+        ErrorCode.ENHANCE_YOUR_CALM,
+        `header list must be <= ${this.#options.maxHeaderListSize} octets`,
+      );
+    }
+    let fault = "";
+    if (stream.headed) {
+      fault = trailersFault(block) || (end ? "" : "trailers without END_STREAM");
+    } else {
+      const head = responseHead(block);
+      fault = head.malformed;
+      if (fault === "" && head.status < 200) {
+        // "…the final response: an interim response with END_STREAM is malformed" (§8.1).
+        if (end || head.status === 101) fault = `response ${head.status} is not allowed here`;
+        else return stream.onHeaders(block, false);
+      }
+      stream.headed = true;
+      // A body length is a promise of the body only where there is one; HEAD and 304 have none.
+      if (!end) stream.expected = head.contentLength;
+    }
+    if (fault !== "") return this.#streamError(stream, ErrorCode.PROTOCOL_ERROR, fault);
+    if (end && stream.expected > 0) {
+      return this.#streamError(stream, ErrorCode.PROTOCOL_ERROR, "content-length was not reached");
+    }
+    if (end) stream.state = afterRemoteEnd(stream.state);
+    stream.onHeaders(block, end);
+    if (end) this.#remoteEnded(stream);
+  }
+
+  onDataFrame(
+    id: number,
+    buf: Uint8Array,
+    start: number,
+    end: number,
+    size: number,
+    endStream: boolean,
+  ): void {
+    this.#needSettings();
+    if (size > this.#receiveWindow) {
+      throw new ProtocolError(
+        `Cannot read DATA as its size must be <= the connection window ${this.#receiveWindow}: current value is ${size}`,
+        ErrorCode.FLOW_CONTROL_ERROR,
+      );
+    }
+    this.#receiveWindow -= size;
+    const stream = this.streams.get(id);
+    if (stream === undefined) {
+      if (this.#isIdle(id)) this.#idleError("DATA", id);
+      if (id <= this.#goAwaySent && !this.#resets.has(id)) this.#closedError("DATA", id);
+      // Dropped, but the window it took belongs to the connection (§5.1, "closed").
+      this.#creditConnection(size);
+      return;
+    }
+    if (!canReceive(stream.state)) {
+      this.#creditConnection(size);
+      return this.#streamError(stream, ErrorCode.STREAM_CLOSED, "DATA after END_STREAM");
+    }
+    if (!stream.headed) {
+      this.#creditConnection(size);
+      return this.#streamError(stream, ErrorCode.PROTOCOL_ERROR, "DATA before HEADERS");
+    }
+    if (size > stream.receiveWindow) {
+      this.#creditConnection(size);
+      return this.#streamError(
+        stream,
+        ErrorCode.FLOW_CONTROL_ERROR,
+        `DATA must be <= the stream window ${stream.receiveWindow}: current value is ${size}`,
+      );
+    }
+    stream.receiveWindow -= size;
+    const length = end - start;
+    if (stream.expected >= 0) {
+      stream.expected -= length;
+      if (stream.expected < 0 || (endStream && stream.expected > 0)) {
+        this.#creditConnection(size);
+        return this.#streamError(
+          stream,
+          ErrorCode.PROTOCOL_ERROR,
+          "content-length differs from the body",
+        );
+      }
+    }
+    if (length > 0) this.#idleBudget.refund();
+    else if (!endStream) this.#spendIdle();
+    stream.unconsumed += length;
+    this.#unconsumed += length;
+    if (size > length) this.#creditStream(stream, size - length);
+    if (this.#unconsumed < MAX_UNCONSUMED_BYTES) this.#creditConnection(size);
+    else this.#connectionCredit += size;
+    if (endStream) stream.state = afterRemoteEnd(stream.state);
+    if (length > 0) stream.onData(buf, start, end);
+    if (endStream) this.#remoteEnded(stream);
+  }
+
+  /** The peer's side is over; the owner hears of it unless it gave the stream up meanwhile. */
+  #remoteEnded(stream: Stream): void {
+    if (this.streams.get(stream.id) !== stream) return;
+    const both = stream.state === State.CLOSED;
+    stream.onEnd();
+    if (both) this.#retire(stream);
+  }
+
+  onPriorityFrame(id: number, dependsOn: number): void {
+    this.#needSettings();
+    this.#spendIdle();
+    // RFC 7540 §5.3.1, where priorities still had a meaning, made this an error of the stream.
+    if (dependsOn === id) this.#rstById(id, ErrorCode.PROTOCOL_ERROR, "stream depends on itself");
+  }
+
+  onBadPrioritySize(id: number): void {
+    this.#rstById(id, ErrorCode.FRAME_SIZE_ERROR, "length of PRIORITY must be 5");
+  }
+
+  #rstById(id: number, code: number, reason: string): void {
+    const stream = this.streams.get(id);
+    if (stream !== undefined) this.#streamError(stream, code, reason);
+    else this.#refuse(id, code);
+  }
+
+  onRstStreamFrame(id: number, code: number): void {
+    this.#needSettings();
+    const stream = this.streams.get(id);
+    if (stream === undefined) {
+      // "If a RST_STREAM frame identifying an idle stream is received, the recipient MUST treat
+      // this as a connection error of type PROTOCOL_ERROR" (§6.4).
+      if (this.#isIdle(id)) this.#idleError("RST_STREAM", id);
+      this.#spendIdle();
+      return;
+    }
+    if (this.role === "server" && !this.#resetBudget.spend(this.now)) this.#calm("resets");
+    // "Clients MUST NOT discard responses as a result of receiving such a RST_STREAM" (§8.1): with
+    // NO_ERROR after a complete response, the stream has ended well already.
+    this.#retire(stream);
+    stream.onReset(new StreamResetError(code, "peer"));
+  }
+
+  onSettingsFrame(buf: Uint8Array, start: number, end: number): void {
+    if (this.settled) this.#spendIdle();
+    const before = this.peer.initialWindowSize;
+    readSettings(this.peer, buf, start, end);
+    this.writer.encoder.setMaxTableSize(this.peer.headerTableSize);
+    this.writer.maxFrameSize = Math.min(this.peer.maxFrameSize, MIN_MAX_FRAME_SIZE);
+    const change = this.peer.initialWindowSize - before;
+    if (change !== 0) {
+      for (const stream of this.streams.values()) {
+        stream.sendWindow += change;
+        // "An endpoint MUST treat a change that causes any flow-control window to exceed the maximum
+        // size as a connection error of type FLOW_CONTROL_ERROR" (§6.9.2).
+        if (stream.sendWindow > MAX_WINDOW) {
+          throw new ProtocolError(
+            `Cannot change window of stream ${stream.id} as it must be <= ${MAX_WINDOW}: current value is ${stream.sendWindow}`,
+            ErrorCode.FLOW_CONTROL_ERROR,
+          );
+        }
+      }
+    }
+    this.#checkBacklog();
+    this.writer.settingsAck();
+    this.settled = true;
+    this.#owner.wantWrite();
+    this.#owner.onSettings?.();
+  }
+
+  onSettingsAck(): void {
+    this.#needSettings();
+    if (this.settingsAcked) this.#spendIdle();
+    this.settingsAcked = true;
+  }
+
+  onPingFrame(buf: Uint8Array, start: number, ack: boolean): void {
+    this.#needSettings();
+    this.#spendIdle();
+    if (ack) {
+      this.#owner.onPong?.(
+        (buf[start + 4]! << 24 | buf[start + 5]! << 16 | buf[start + 6]! << 8 | buf[start + 7]!) >>>
+          0,
+      );
+      return;
+    }
+    this.#checkBacklog();
+    this.writer.ping(buf, start, true);
+    this.#owner.wantWrite();
+  }
+
+  onGoAwayFrame(lastStreamId: number, code: number, debug: Uint8Array): void {
+    this.#needSettings();
+    this.#spendIdle();
+    this.draining = true;
+    if (this.role === "client") {
+      for (const [id, stream] of this.streams) {
+        if (id <= lastStreamId) continue;
+        this.#retire(stream);
+        stream.onReset(
+          new ConnectionLostError(
+            `Peer is going away and did not take stream ${id}: ${errorCodeName(code)}`,
+            "no",
+          ),
+        );
+      }
+    }
+    this.#owner.onGoAway?.(code, debug);
+  }
+
+  onWindowUpdateFrame(id: number, increment: number): void {
+    this.#needSettings();
+    const stream = id === 0 ? undefined : this.streams.get(id);
+    if (id !== 0 && stream === undefined) {
+      if (this.#isIdle(id)) this.#idleError("WINDOW_UPDATE", id);
+      return;
+    }
+    if (increment === 0) {
+      // §6.9: "MUST treat the receipt of a WINDOW_UPDATE frame with a flow-control window increment
+      // of 0 as a stream error of type PROTOCOL_ERROR; errors on the connection flow-control window
+      // MUST be treated as a connection error".
+      if (stream !== undefined) {
+        return this.#streamError(
+          stream,
+          ErrorCode.PROTOCOL_ERROR,
+          "window increment must not be 0",
+        );
+      }
+      throw new ProtocolError("Cannot read WINDOW_UPDATE of 0", ErrorCode.PROTOCOL_ERROR);
+    }
+    if (stream === undefined) {
+      this.sendWindow += increment;
+      if (this.sendWindow > MAX_WINDOW) {
+        throw new ProtocolError(
+          `Cannot grow connection window as it must be <= ${MAX_WINDOW}: current value is ${this.sendWindow}`,
+          ErrorCode.FLOW_CONTROL_ERROR,
+        );
+      }
+    } else {
+      stream.sendWindow += increment;
+      if (stream.sendWindow > MAX_WINDOW) {
+        return this.#streamError(
+          stream,
+          ErrorCode.FLOW_CONTROL_ERROR,
+          `window must be <= ${MAX_WINDOW}: current value is ${stream.sendWindow}`,
+        );
+      }
+    }
+    if (!this.#scheduler.idle) this.#owner.wantWrite();
+  }
+
+  onUnknownFrame(): void {
+    this.#needSettings();
+    this.#spendIdle();
+  }
+
+  // ---- sending ---------------------------------------------------------------------------------
+
+  /** Opens a stream with its request. False, with nothing sent, if there is no room for it. */
+  open(stream: Stream, fields: Template | readonly string[], end: boolean): boolean {
+    if (!this.available) return false;
+    const id = this.#nextId;
+    this.#nextId += 2;
+    this.#adopt(stream, id);
+    this.writer.headers(id, fields, end);
+    if (end) stream.state = State.HALF_CLOSED_LOCAL;
+    this.#owner.wantWrite();
+    return true;
+  }
+
+  sendHeaders(stream: Stream, fields: Template | readonly string[], end: boolean): void {
+    if (!canSend(stream.state)) return;
+    this.writer.headers(stream.id, fields, end);
+    this.#owner.wantWrite();
+    if (end) this.#localEnded(stream);
+  }
+
+  /**
+   * Room for `length` body octets in `writer.out.bytes` at the result, to be filled at once; -1 if
+   * windows or the high-water mark do not allow it now: then use `sendData`.
+   */
+  reserveData(stream: Stream, length: number, end: boolean): number {
+    if (
+      stream.queue !== null || length > stream.sendWindow || length > this.sendWindow ||
+      length > this.writer.maxFrameSize || this.writer.out.length >= OUTPUT_HIGH_WATER ||
+      !canSend(stream.state)
+    ) {
+      return -1;
+    }
+    stream.sendWindow -= length;
+    this.sendWindow -= length;
+    const payload = this.writer.data(stream.id, length, end);
+    this.#owner.wantWrite();
+    if (end) this.#localEnded(stream);
+    return payload;
+  }
+
+  sendData(stream: Stream, bytes: Uint8Array, end: boolean): Promise<void> | undefined {
+    if (!stream.sendable) return undefined;
+    if (bytes.length === 0) {
+      if (end) this.endStream(stream, true);
+      return undefined;
+    }
+    const payload = this.reserveData(stream, bytes.length, end);
+    if (payload >= 0) {
+      this.writer.out.bytes.set(bytes, payload);
+      return undefined;
+    }
+    const queue = stream.queue ??= new SendQueue();
+    queue.push(bytes);
+    if (end) queue.end = true;
+    this.#scheduler.queued += bytes.length;
+    this.#scheduler.add(stream);
+    this.#owner.wantWrite();
+    return queue.length >= STREAM_QUEUE_HIGH_WATER || this.writer.out.length >= OUTPUT_HIGH_WATER
+      ? queue.wait()
+      : undefined;
+  }
+
+  endStream(stream: Stream, how: End): void {
+    if (!stream.sendable) return;
+    if (stream.queue !== null) {
+      stream.queue.end = how;
+      return;
+    }
+    this.finishOutput(stream, how);
+  }
+
+  finishOutput(stream: Stream, end: End | null): void {
+    if (!canSend(stream.state)) return;
+    if (end === true) this.writer.data(stream.id, 0, true);
+    else if (end !== null) this.writer.headers(stream.id, end, true);
+    this.#owner.wantWrite();
+    this.#localEnded(stream);
+  }
+
+  #localEnded(stream: Stream): void {
+    stream.state = afterLocalEnd(stream.state);
+    if (stream.state === State.CLOSED) this.#retire(stream);
+  }
+
+  consumed(stream: Stream, n: number): void {
+    // A stream that is over has given everything back already.
+    if (n > stream.unconsumed) n = stream.unconsumed;
+    stream.unconsumed -= n;
+    this.#unconsumed -= n;
+    if (this.#connectionCredit > 0 && this.#unconsumed < MAX_UNCONSUMED_BYTES) {
+      this.#creditConnection(0);
+    }
+    if (canReceive(stream.state)) this.#creditStream(stream, n);
+  }
+
+  #creditStream(stream: Stream, n: number): void {
+    stream.credit += n;
+    if (stream.credit * CREDIT_SHARE < this.#options.streamWindow) return;
+    if (this.#dead) return;
+    this.writer.windowUpdate(stream.id, stream.credit);
+    stream.receiveWindow += stream.credit;
+    stream.credit = 0;
+    this.#owner.wantWrite();
+  }
+
+  #creditConnection(n: number): void {
+    this.#connectionCredit += n;
+    if (this.#connectionCredit * CREDIT_SHARE < this.#options.connectionWindow) return;
+    if (this.#dead) return;
+    this.writer.windowUpdate(0, this.#connectionCredit);
+    this.#receiveWindow += this.#connectionCredit;
+    this.#connectionCredit = 0;
+    this.#owner.wantWrite();
+  }
+
+  /** RST_STREAM by the owner's will. */
+  resetStream(stream: Stream, code: number): void {
+    if (this.streams.get(stream.id) !== stream) return;
+    if (stream.state !== State.CLOSED) {
+      this.#resets.add(stream.id);
+      this.writer.rstStream(stream.id, code);
+      this.#owner.wantWrite();
+    }
+    this.#retire(stream);
+  }
+
+  releaseStream(stream: Stream): void {
+    if (!stream.held) return;
+    stream.held = false;
+    if (stream.state === State.CLOSED && this.streams.get(stream.id) !== stream) this.lingering--;
+  }
+
+  /** A PING whose answer comes through `onPong` with the same number (32 bits). */
+  ping(opaque: number): void {
+    const data = new Uint8Array(8);
+    new DataView(data.buffer).setUint32(4, opaque);
+    this.writer.ping(data, 0, false);
+    this.#owner.wantWrite();
+  }
+
+  /**
+   * GOAWAY, RFC 9113 §6.8. With `graceful`, the announcement only: streams on their way are still
+   * taken until a second call names the last one.
+   */
+  goAway(code: number, debug = "", graceful = false): void {
+    const last = graceful ? MAX_STREAM_ID : this.#lastPeerId;
+    if (last < this.#goAwaySent) this.#goAwaySent = last;
+    this.draining = true;
+    const bytes = debug === ""
+      ? NO_DEBUG
+      : new TextEncoder().encode(debug.slice(0, MAX_DEBUG_DATA));
+    this.writer.goAway(Math.min(last, this.#goAwaySent), code, bytes);
+    this.#owner.wantWrite();
+  }
+
+  /** The transport is gone: every stream ends. */
+  lost(error: Error): void {
+    this.#dead = true;
+    this.draining = true;
+    const streams = [...this.streams.values()];
+    for (const stream of streams) {
+      this.#retire(stream);
+      stream.onReset(error);
+    }
+  }
+
+  // ---- faults ----------------------------------------------------------------------------------
+
+  /** The one place where a fault of the peer becomes RST_STREAM. */
+  #streamError(stream: Stream, code: number, reason: string): void {
+    this.#resets.add(stream.id);
+    this.writer.rstStream(stream.id, code);
+    this.#retire(stream);
+    this.#owner.wantWrite();
+    stream.onReset(
+      new ProtocolError(`Stream ${stream.id} broke the protocol: ${reason}`, code, "stream"),
+    );
+    this.#spendErrors();
+  }
+
+  /** The one place where a fault of the peer becomes GOAWAY. */
+  #fatal(error: ProtocolError): void {
+    if (this.#dead) return;
+    this.goAway(error.code, error.message);
+    this.lost(error);
+    this.#owner.onFatal(error);
+  }
+
+  /** The stream is over: its queue, its place and its unconsumed octets are given back. */
+  #retire(stream: Stream): void {
+    stream.state = State.CLOSED;
+    this.streams.delete(stream.id);
+    this.#scheduler.drop(stream);
+    if (stream.held) this.lingering++;
+    if (stream.unconsumed > 0) {
+      this.#unconsumed -= stream.unconsumed;
+      stream.unconsumed = 0;
+      if (this.#connectionCredit > 0) this.#creditConnection(0);
+    }
+    this.#owner.onStreamClosed?.(stream);
+  }
+
+  #isIdle(id: number): boolean {
+    const ours = (id & 1) === (this.role === "client" ? 1 : 0);
+    return ours ? id >= this.#nextId : id > this.#lastPeerId;
+  }
+
+  #idleError(frame: string, id: number): never {
+    throw new ProtocolError(`Cannot read ${frame} on idle stream ${id}`, ErrorCode.PROTOCOL_ERROR);
+  }
+
+  #closedError(frame: string, id: number): never {
+    throw new ProtocolError(`Cannot read ${frame} on closed stream ${id}`, ErrorCode.STREAM_CLOSED);
+  }
+
+  /** "[SETTINGS] MUST be the first frame [each side] sends" (§3.4). */
+  #needSettings(): void {
+    if (!this.settled) {
+      throw new ProtocolError("Cannot read frame before SETTINGS", ErrorCode.PROTOCOL_ERROR);
+    }
+  }
+
+  #spendErrors(): void {
+    if (this.role === "server" && !this.#errorBudget.spend(this.now)) this.#calm("stream errors");
+  }
+
+  #spendIdle(): void {
+    if (this.role === "server" && !this.#idleBudget.spend(this.now)) this.#calm("idle frames");
+  }
+
+  /** Answers pile up only if the peer sends and does not read. */
+  #checkBacklog(): void {
+    if (this.writer.out.length > MAX_CONTROL_BACKLOG) this.#calm("unread answers");
+  }
+
+  #calm(what: string): never {
+    throw new ProtocolError(
+      `Cannot take more ${what} in so short a time`,
+      ErrorCode.ENHANCE_YOUR_CALM,
+    );
+  }
+}

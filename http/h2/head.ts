@@ -1,0 +1,218 @@
+/**
+ * Rules for the field blocks of requests, responses and trailers, RFC 9113 §8. A block is checked
+ * once: the result is kept on it, and equal blocks are one object (see `hpack`).
+ */
+import type { FieldBlock } from "../hpack/mod.ts";
+
+/** What a request's field block says, RFC 9113 §8.3.1. */
+export class RequestHead {
+  method = "";
+  scheme = "";
+  path = "";
+  /** From `:authority`, else from `host`; "" if neither came. */
+  authority = "";
+  /** `:protocol` of extended CONNECT (RFC 8441), or "". */
+  protocol = "";
+  /** Value of content-length, or -1. */
+  contentLength = -1;
+  /** Why the request is malformed (RFC 9113 §8.1.1), or "". */
+  malformed = "";
+  /** Room for whoever takes requests to keep what depends on the head alone, such as a route. */
+  note: unknown = undefined;
+}
+
+/** What a response's field block says, RFC 9113 §8.3.2. */
+export class ResponseHead {
+  /** 100–999. */
+  status = 0;
+  contentLength = -1;
+  malformed = "";
+}
+
+/** Character classes of field names and values by octet. */
+const BAD_NAME = new Uint8Array(256);
+const BAD_VALUE = new Uint8Array(256);
+{
+  // RFC 9113 §8.2.1: a name holds no octet of 0x00-0x20, 0x41-0x5a (upper case), 0x7f-0xff, and no
+  // colon but the first of a pseudo-header. We go on to RFC 9110's token, as gateways do.
+  const token = /[!#$%&'*+\-.^_`|~0-9a-z]/;
+  for (let c = 0; c < 256; c++) {
+    BAD_NAME[c] = token.test(String.fromCharCode(c)) ? 0 : 1;
+    BAD_VALUE[c] = (c < 0x20 && c !== 0x09) || c === 0x7f ? 1 : 0;
+  }
+}
+
+function badName(name: string): boolean {
+  if (name.length === 0) return true;
+  for (let i = 0; i < name.length; i++) if (BAD_NAME[name.charCodeAt(i)] !== 0) return true;
+  return false;
+}
+
+function badValue(value: string): boolean {
+  const n = value.length;
+  if (n === 0) return false;
+  for (let i = 0; i < n; i++) if (BAD_VALUE[value.charCodeAt(i)] !== 0) return true;
+  // "A field value MUST NOT start or end with an ASCII whitespace character."
+  return isBlank(value.charCodeAt(0)) || isBlank(value.charCodeAt(n - 1));
+}
+
+function isBlank(c: number): boolean {
+  return c === 0x20 || c === 0x09;
+}
+
+/** Fields that speak of the connection and so have no place in HTTP/2, RFC 9113 §8.2.2. */
+const CONNECTION_FIELDS = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Why a regular field is malformed, or "". */
+function regularFault(name: string, value: string): string {
+  if (badName(name)) return `field name ${JSON.stringify(name)} is not allowed`;
+  if (badValue(value)) return `value of field ${JSON.stringify(name)} is not allowed`;
+  if (CONNECTION_FIELDS.has(name)) return `field "${name}" belongs to HTTP/1.1`;
+  if (name === "te" && value !== "trailers") return `field "te" must be "trailers"`;
+  return "";
+}
+
+/** The number, -1 if there was none before, or NaN if it is no length or differs from an earlier one. */
+function readContentLength(value: string, earlier: number): number {
+  if (!/^\d{1,15}$/.test(value)) return NaN;
+  const length = Number(value);
+  return earlier >= 0 && earlier !== length ? NaN : length;
+}
+
+/** Checks a request's block. Kept on the block. */
+export function requestHead(block: FieldBlock): RequestHead {
+  if (block.note instanceof RequestHead) return block.note;
+  const head = new RequestHead();
+  head.malformed = readRequest(head, block.fields);
+  block.note = head;
+  return head;
+}
+
+function readRequest(head: RequestHead, fields: readonly string[]): string {
+  let host: string | undefined;
+  let seen = 0;
+  let regular = false;
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!;
+    const value = fields[i + 1]!;
+    if (name.charCodeAt(0) === 0x3a) {
+      // "All pseudo-header fields MUST appear in a field block before all regular field lines."
+      if (regular) return `pseudo-header ${name} comes after a regular field`;
+      const bit = PSEUDO[name];
+      if (bit === undefined) return `pseudo-header ${JSON.stringify(name)} is not known`;
+      if (seen & bit) return `pseudo-header ${name} comes twice`;
+      seen |= bit;
+      if (badValue(value)) return `value of pseudo-header ${name} is not allowed`;
+      switch (bit) {
+        case 1:
+          head.method = value;
+          break;
+        case 2:
+          head.scheme = value;
+          break;
+        case 4:
+          head.path = value;
+          break;
+        case 8:
+          head.authority = value;
+          break;
+        case 16:
+          head.protocol = value;
+          break;
+      }
+      continue;
+    }
+    regular = true;
+    const fault = regularFault(name, value);
+    if (fault !== "") return fault;
+    if (name === "content-length") {
+      head.contentLength = readContentLength(value, head.contentLength);
+      if (Number.isNaN(head.contentLength)) return `content-length is not one number`;
+    } else if (name === "host") {
+      if (host !== undefined && host !== value) return `host fields differ`;
+      host = value;
+    }
+  }
+  if (!(seen & 1)) return "pseudo-header :method is missing";
+  if (badName(head.method.toLowerCase())) return ":method is not a token";
+  // RFC 9113 §8.5: CONNECT has neither :scheme nor :path, unless :protocol extends it (RFC 8441 §4).
+  if (head.method === "CONNECT" && !(seen & 16)) {
+    if (seen & 6) return "CONNECT must have neither :scheme nor :path";
+    if (head.authority === "") return "CONNECT must have :authority";
+    return "";
+  }
+  if (seen & 16 && head.method !== "CONNECT") return ":protocol belongs to CONNECT only";
+  if (!(seen & 2)) return "pseudo-header :scheme is missing";
+  if (!(seen & 4)) return "pseudo-header :path is missing";
+  // "This pseudo-header field MUST NOT be empty for http or https URIs"; other than "*" it starts
+  // with "/".
+  if (head.path.charCodeAt(0) !== 0x2f && !(head.path === "*" && head.method === "OPTIONS")) {
+    return `:path must start with "/"`;
+  }
+  if (head.path.includes(" ")) return ":path must not have blanks";
+  if (head.authority.includes("@")) return ":authority must not have userinfo";
+  // "A server SHOULD treat a request as malformed if it contains a Host header field that
+  // identifies an entity that differs from the entity in the :authority pseudo-header field."
+  if (host !== undefined && seen & 8 && host.toLowerCase() !== head.authority.toLowerCase()) {
+    return "host and :authority differ";
+  }
+  if (!(seen & 8)) head.authority = host ?? "";
+  return "";
+}
+
+const PSEUDO: Readonly<Record<string, number>> = Object.assign(Object.create(null), {
+  ":method": 1,
+  ":scheme": 2,
+  ":path": 4,
+  ":authority": 8,
+  ":protocol": 16,
+});
+
+/** Checks a response's block. Kept on the block. */
+export function responseHead(block: FieldBlock): ResponseHead {
+  if (block.note instanceof ResponseHead) return block.note;
+  const head = new ResponseHead();
+  head.malformed = readResponse(head, block.fields);
+  block.note = head;
+  return head;
+}
+
+function readResponse(head: ResponseHead, fields: readonly string[]): string {
+  if (fields[0] !== ":status") return "pseudo-header :status must come first";
+  if (!/^[1-9]\d\d$/.test(fields[1]!)) {
+    return `:status must be three digits, not ${JSON.stringify(fields[1])}`;
+  }
+  head.status = Number(fields[1]);
+  for (let i = 2; i < fields.length; i += 2) {
+    const name = fields[i]!;
+    const value = fields[i + 1]!;
+    if (name.charCodeAt(0) === 0x3a) return `pseudo-header ${name} does not belong to responses`;
+    const fault = regularFault(name, value);
+    if (fault !== "") return fault;
+    if (name === "content-length") {
+      head.contentLength = readContentLength(value, head.contentLength);
+      if (Number.isNaN(head.contentLength)) return `content-length is not one number`;
+    }
+  }
+  return "";
+}
+
+/** Why a trailer section is malformed, or "": it has no pseudo-headers (RFC 9113 §8.1). */
+export function trailersFault(block: FieldBlock): string {
+  if (typeof block.note === "string") return block.note;
+  let fault = "";
+  const fields = block.fields;
+  for (let i = 0; i < fields.length && fault === ""; i += 2) {
+    fault = fields[i]!.charCodeAt(0) === 0x3a
+      ? `pseudo-header ${fields[i]} does not belong to trailers`
+      : regularFault(fields[i]!, fields[i + 1]!);
+  }
+  block.note = fault;
+  return fault;
+}

@@ -1,0 +1,22 @@
+/**
+ * HTTP/2 (RFC 9113). Files import downwards only:
+ *
+ * ```text
+ * session          waits: socket, timers        ┐ I/O
+ * keepalive                                     ┘
+ * connection       both roles, sans-IO          ┐
+ * scheduler  stream  reset_memory  abuse        │ pure
+ * frame_reader  frame_writer  head  out_buffer  │
+ * settings  flow  stream_state  frame  code     ┘
+ * ```
+ *
+ * @module
+ */
+export { type AbuseLimits, type BudgetLimit, DEFAULT_ABUSE_LIMITS } from "./abuse.ts";
+export { ErrorCode, errorCodeName } from "./code.ts";
+export { Connection, type ConnectionOptions, type ConnectionOwner } from "./connection.ts";
+export { PREFACE } from "./frame.ts";
+export { RequestHead, ResponseHead } from "./head.ts";
+export { type KeepaliveOptions } from "./keepalive.ts";
+export { Session, type SessionOptions, type SessionOwner } from "./session.ts";
+export { type End, Stream, STREAM_QUEUE_HIGH_WATER } from "./stream.ts";

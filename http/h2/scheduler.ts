@@ -1,0 +1,74 @@
+import type { FrameWriter } from "./frame_writer.ts";
+import type { End, Stream } from "./stream.ts";
+import { STREAM_QUEUE_HIGH_WATER } from "./stream.ts";
+
+/**
+ * Output octets of one connection beyond which senders are asked to wait. Larger batches gain no
+ * speed; without any mark, a generator that never waits would fill memory.
+ */
+export const OUTPUT_HIGH_WATER = 512 << 10;
+
+/** What the scheduler needs of its connection. */
+export interface SendSide {
+  readonly writer: FrameWriter;
+  sendWindow: number;
+  /** The queue ran empty and this side ends: with `end`, or null if END_STREAM went with the data. */
+  finishOutput(stream: Stream, end: End | null): void;
+}
+
+/**
+ * Streams with output held back by flow control or by the high-water mark, served in turn, one
+ * DATA frame each, so that a large body delays nobody.
+ */
+export class Scheduler {
+  readonly #blocked = new Set<Stream>();
+  /** Octets queued over all streams. */
+  queued = 0;
+
+  get idle(): boolean {
+    return this.#blocked.size === 0;
+  }
+
+  add(stream: Stream): void {
+    this.#blocked.add(stream);
+  }
+
+  /** Forgets a stream that ended, with its queue; whoever waits for room goes on. */
+  drop(stream: Stream): void {
+    const queue = stream.queue;
+    if (queue === null) return;
+    stream.queue = null;
+    this.#blocked.delete(stream);
+    this.queued -= queue.length;
+    queue.wake();
+  }
+
+  /** Writes DATA of blocked streams while windows and high-water mark allow. */
+  pump(side: SendSide): void {
+    // A stream with more to send is added again, behind the others, and so met again by this loop.
+    for (const stream of this.#blocked) {
+      if (side.sendWindow <= 0 || side.writer.out.length >= OUTPUT_HIGH_WATER) return;
+      this.#serve(side, stream);
+    }
+  }
+
+  #serve(side: SendSide, stream: Stream): void {
+    const queue = stream.queue!;
+    const n = Math.min(queue.length, stream.sendWindow, side.sendWindow, side.writer.maxFrameSize);
+    if (n <= 0) return;
+    const last = n === queue.length && queue.end === true;
+    const payload = side.writer.data(stream.id, n, last);
+    queue.copy(side.writer.out.bytes, payload, n);
+    stream.sendWindow -= n;
+    side.sendWindow -= n;
+    this.queued -= n;
+    if (queue.length < STREAM_QUEUE_HIGH_WATER) queue.wake();
+    this.#blocked.delete(stream);
+    if (queue.length > 0) {
+      this.#blocked.add(stream);
+      return;
+    }
+    stream.queue = null;
+    if (queue.end !== null) side.finishOutput(stream, last ? null : queue.end);
+  }
+}
