@@ -1,0 +1,94 @@
+import { type EnumNode, type FileNode, type MessageNode, Visibility } from "../ast.ts";
+import { Feature } from "../features.ts";
+import { MAX_FIELD_NUMBER } from "../link/limits.ts";
+
+const visibilityNames = [
+  "DEFAULT_SYMBOL_VISIBILITY_UNKNOWN",
+  "EXPORT_ALL",
+  "EXPORT_TOP_LEVEL",
+  "LOCAL_ALL",
+  "STRICT",
+];
+
+/** True when `file` may name `symbol`: it declares it, or the symbol is exported. */
+export function isVisibleFrom(symbol: MessageNode | EnumNode, file: FileNode): boolean {
+  if (symbol.file === file) return true;
+  if (symbol.visibility !== Visibility.unset) return symbol.visibility === Visibility.export;
+  switch (symbol.features?.defaultSymbolVisibility) {
+    case Feature.exportTopLevel:
+      return symbol.parent === undefined;
+    case Feature.localAll:
+    case Feature.strict:
+      return false;
+    default:
+      return true;
+  }
+}
+
+/** protoc's sentence about a symbol that another file keeps to itself. */
+export function visibilityFault(
+  symbol: MessageNode | EnumNode,
+  file: FileNode,
+  usage: string,
+): string {
+  const reason = symbol.visibility === Visibility.local
+    ? "It is explicitly marked 'local'"
+    : "It defaulted to local from file-level 'option features.default_symbol_visibility = '" +
+      `${visibilityNames[symbol.features?.defaultSymbolVisibility ?? 0]}';`;
+  return `Symbol "${symbol.fullName}", defined in "${symbol.file.name}" ${usage} is not visible ` +
+    `from "${file.name}". ${reason} and cannot be accessed outside its own file`;
+}
+
+/** Under STRICT visibility nested types may not be exported, but for enums in a namespace message. */
+export function checkNestedVisibility(
+  file: FileNode,
+  report: (offset: number, message: string) => void,
+): void {
+  const messages: MessageNode[] = [];
+  const enums: EnumNode[] = [];
+  for (const message of file.messages) collectStrict(message, messages, enums);
+  for (const message of messages) {
+    report(
+      message.nameOffset,
+      `"${message.fullName}" is a nested message and cannot be \`export\` with STRICT ` +
+        "default_symbol_visibility. It must be moved to top-level, ideally in its own file in " +
+        "order to be `export`.",
+    );
+  }
+  for (const node of enums) {
+    report(
+      node.nameOffset,
+      `"${node.fullName}" is a nested enum and cannot be marked \`export\` with STRICT ` +
+        "default_symbol_visibility. It must be moved to top-level, ideally in its own file in " +
+        "order to be `export`. For C++ namespacing of enums in a messages use: `local message " +
+        `<OuterNamespace> { export enum ${node.fullName} {...} reserved 1 to max; }\``,
+    );
+  }
+}
+
+function collectStrict(message: MessageNode, messages: MessageNode[], enums: EnumNode[]): void {
+  for (const node of message.enums) {
+    if (isStrictExport(node) && !isNamespace(message)) enums.push(node);
+  }
+  for (const nested of message.messages) {
+    if (isStrictExport(nested)) messages.push(nested);
+    collectStrict(nested, messages, enums);
+  }
+}
+
+function isStrictExport(symbol: MessageNode | EnumNode): boolean {
+  return symbol.visibility === Visibility.export &&
+    symbol.features?.defaultSymbolVisibility === Feature.strict;
+}
+
+/** A local top-level message that reserves all its numbers only gives its enums a name space. */
+function isNamespace(message: MessageNode): boolean {
+  if (message.parent) return false;
+  const fallback = message.file.features?.defaultSymbolVisibility;
+  const isLocal = message.visibility === Visibility.local ||
+    (message.visibility === Visibility.unset &&
+      (fallback === Feature.strict || fallback === Feature.localAll));
+  if (!isLocal || message.reservedRanges.length !== 1) return false;
+  const { start, end } = message.reservedRanges[0]!;
+  return start === 1 && end === MAX_FIELD_NUMBER + 1;
+}
