@@ -145,7 +145,11 @@ export class Encoder {
       return this.#writeLiteral(out, offset, 0x10, 4, entry, name, value);
     }
     const index = this.#table.index(entry, value);
-    if (index !== 0) return encodeInteger(out, offset, 0x80, 7, index);
+    if (index !== 0) {
+      if (index >= 0x7f) return encodeInteger(out, offset, 0x80, 7, index);
+      out[offset] = 0x80 | index;
+      return offset + 1;
+    }
     if (!this.#isWorthIndexing(entry, name, value, stable)) {
       return this.#writeLiteral(out, offset, 0x00, 4, entry, name, value);
     }

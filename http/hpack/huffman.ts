@@ -2,32 +2,37 @@ import { HpackError } from "./error.ts";
 import { CODE_LENGTHS, END_OF_STRING, MAX_CODE_LENGTH } from "./tables.ts";
 
 /*
- * Huffman code of RFC 7541 §5.2. Decoding looks the next 10 bits up in one table, which settles every
- * octet that is common in headers; longer codes are found by their length, as the code is canonical:
- * among codes padded to 32 bits, those of one length form one run.
+ * Huffman code of RFC 7541 §5.2. The decoder is an automaton that takes a whole octet a step: its states
+ * are the inner nodes of the code tree, state 0 the root, and a step says where in the tree the octet
+ * ends and which symbols it completes, which are two at most as no code is shorter than 5 bits.
+ *
+ *   31     26     25 … 24   23 … 16   15 … 8   7 … 0
+ *   ERROR  KNOWN  symbols   second    first    next state
+ *
+ * All steps of all states would be 65,536 entries and take milliseconds to work out. Headers visit few
+ * states, so those of a state are worked out when it is first visited.
  */
 
-/** Bits looked up at once: covers the codes of all common octets in a table of 2 KiB. */
-const LOOKUP_BITS = 10;
-const LOOKUP_SHIFT = 32 - LOOKUP_BITS;
+/** Set in every step that has been worked out. */
+const KNOWN = 1 << 26;
 
-/** Bits of {@linkcode Tables.lookup} that hold the length of the code. */
-const LENGTH_BITS = 4;
-const LENGTH_MASK = (1 << LENGTH_BITS) - 1;
+/** The step that completes the end-of-string symbol; negative, as no other step is. */
+const ERROR = -1;
+
+/** Inner nodes of the code tree: one less than there are symbols. */
+const STATES: number = END_OF_STRING;
 
 interface Tables {
   /** Code of every symbol, in its low bits. */
   readonly codes: Uint32Array;
-  /** Length of every code. */
+  /** Length of every code, in bits. */
   readonly lengths: Uint8Array;
-  /** By the next bits: symbol << LENGTH_BITS | length, or 0 where the code is longer. */
-  readonly lookup: Uint16Array;
-  /** Symbols in the order of their codes. */
-  readonly order: Uint16Array;
-  /** By length: the first code of any greater length, padded to 32 bits. */
-  readonly limits: Float64Array;
-  /** By length: what to add to a code of this length to get its place in `order`. */
-  readonly bases: Int32Array;
+  /** By node * 2 + bit: the inner node that follows, or the complement of the symbol. */
+  readonly tree: Int16Array;
+  /** By state << 8 | octet: the step, or 0 where it is not worked out yet. */
+  readonly steps: Int32Array;
+  /** By state: whether a string may end there. */
+  readonly accepts: Uint8Array;
 }
 
 let built: Tables | undefined;
@@ -40,38 +45,67 @@ function tables(): Tables {
 function build(): Tables {
   const lengths = Uint8Array.from(CODE_LENGTHS);
   const codes = new Uint32Array(lengths.length);
-  const lookup = new Uint16Array(1 << LOOKUP_BITS);
-  const order = new Uint16Array(lengths.length);
-  const limits = new Float64Array(MAX_CODE_LENGTH + 1);
-  const bases = new Int32Array(MAX_CODE_LENGTH + 1);
   let code = 0;
-  let place = 0;
   for (let length = 1; length <= MAX_CODE_LENGTH; length++) {
     code *= 2;
-    bases[length] = place - code;
     for (let symbol = 0; symbol <= END_OF_STRING; symbol++) {
-      if (lengths[symbol] !== length) continue;
-      codes[symbol] = code;
-      order[place++] = symbol;
-      if (length <= LOOKUP_BITS) {
-        const spare = LOOKUP_BITS - length;
-        lookup.fill((symbol << LENGTH_BITS) | length, code << spare, (code + 1) << spare);
-      }
-      code++;
+      if (lengths[symbol] === length) codes[symbol] = code++;
     }
-    limits[length] = code * 2 ** (32 - length);
   }
-  return { codes, lengths, lookup, order, limits, bases };
+
+  const tree = new Int16Array(2 * STATES);
+  let nodes = 1;
+  for (let symbol = 0; symbol <= END_OF_STRING; symbol++) {
+    let node = 0;
+    for (let bit = lengths[symbol]! - 1; bit > 0; bit--) {
+      const branch = 2 * node + ((codes[symbol]! >>> bit) & 1);
+      if (tree[branch] === 0) tree[branch] = nodes++;
+      node = tree[branch]!;
+    }
+    tree[2 * node + (codes[symbol]! & 1)] = ~symbol;
+  }
+
+  // RFC 7541 §5.2: padding is "the most significant bits of the code for the EOS symbol", all ones,
+  // and "a padding strictly longer than 7 bits MUST be treated as a decoding error".
+  const accepts = new Uint8Array(STATES);
+  for (let node = 0, ones = 0; ones <= 7; ones++, node = tree[2 * node + 1]!) accepts[node] = 1;
+
+  return { codes, lengths, tree, steps: new Int32Array(STATES << 8), accepts };
 }
 
-/** Octets that `length` Huffman-coded octets can decode to at most: no code is shorter than 5 bits. */
-export function maxDecodedLength(length: number): number {
-  return Math.floor((length * 8) / 5);
+/** Works out the steps of a state. */
+function visit(state: number): void {
+  const { tree, steps } = tables();
+  for (let octet = 0; octet <= 0xff; octet++) {
+    let node = state;
+    let symbols = 0;
+    let step = KNOWN;
+    for (let bit = 7; bit >= 0; bit--) {
+      const next = tree[2 * node + ((octet >>> bit) & 1)]!;
+      if (next >= 0) {
+        node = next;
+        continue;
+      }
+      if (~next === END_OF_STRING) {
+        step = ERROR;
+        break;
+      }
+      step |= ~next << (8 + 8 * symbols++);
+      node = 0;
+    }
+    steps[(state << 8) | octet] = step === ERROR ? ERROR : step | (symbols << 24) | node;
+  }
+}
+
+/** Octets of room {@linkcode huffmanDecode} needs for a string of `length` coded octets. */
+export function decodedRoom(length: number): number {
+  // Two octets are stored a step, of which the second may be one too many.
+  return Math.floor((length * 8) / 5) + 2;
 }
 
 /**
- * Decodes `bytes[start, end)` into `out`, which has room for {@linkcode maxDecodedLength} octets, and
- * returns how many it wrote.
+ * Decodes `bytes[start, end)` into `out`, which has room as of {@linkcode decodedRoom}, and returns how
+ * many octets there are.
  *
  * @throws {HpackError} If the string holds the end-of-string symbol, or its padding is not what
  * RFC 7541 §5.2 asks for.
@@ -82,64 +116,34 @@ export function huffmanDecode(
   end: number,
   out: Uint8Array,
 ): number {
-  const { lookup } = tables();
-  let at = start;
+  const { steps, accepts } = tables();
+  let state = 0;
   let length = 0;
-  // The next bits of the string, from the top; those below `count` are zero.
-  let window = 0;
-  let count = 0;
-  for (;;) {
-    while (count <= 24 && at < end) {
-      window |= bytes[at++]! << (24 - count);
-      count += 8;
-    }
-    const found = lookup[window >>> LOOKUP_SHIFT]!;
-    let bits = found & LENGTH_MASK;
-    let symbol = found >>> LENGTH_BITS;
-    if (bits === 0) {
-      // Up to 30 bits are needed, and the window may hold as few as 25 of them.
-      const ahead = at < end && count < 32 ? bytes[at]! >>> (count - 24) : 0;
-      const longer = longSymbol((window | ahead) >>> 0);
-      bits = longer >>> 16;
-      symbol = longer & 0xffff;
-    }
-    if (bits > count && at === end) break;
-    if (symbol === END_OF_STRING) {
+  for (let at = start; at < end; at++) {
+    const place = (state << 8) | bytes[at]!;
+    let step = steps[place]!;
+    if (step <= 0) {
+      if (step === 0) {
+        visit(state);
+        step = steps[place]!;
+      }
       // RFC 7541 §5.2: "A Huffman-encoded string literal containing the EOS symbol MUST be treated
       // as a decoding error."
-      throw new HpackError("Huffman-coded string must not contain the end-of-string symbol");
+      if (step === ERROR) {
+        throw new HpackError("Huffman-coded string must not contain the end-of-string symbol");
+      }
     }
-    out[length++] = symbol;
-    window <<= bits;
-    count -= bits;
-    if (count < 0) {
-      // The code ended inside the octet that was looked at ahead of time.
-      window = bytes[at++]! << (24 - count);
-      count += 8;
-    }
+    out[length] = step >>> 8;
+    out[length + 1] = step >>> 16;
+    length += (step >>> 24) & 3;
+    state = step & 0xff;
   }
-  checkPadding(window, count);
+  if (accepts[state] === 0) {
+    throw new HpackError(
+      "Huffman-coded string must end with a whole code and at most 7 bits of padding, all ones",
+    );
+  }
   return length;
-}
-
-/** The symbol of a code longer than {@linkcode LOOKUP_BITS} at the top of `window`, and its length << 16. */
-function longSymbol(window: number): number {
-  const { limits, bases, order } = tables();
-  let bits = LOOKUP_BITS + 1;
-  while (window >= limits[bits]!) bits++;
-  return (bits << 16) | order[(window >>> (32 - bits)) + bases[bits]!]!;
-}
-
-function checkPadding(window: number, count: number): void {
-  // RFC 7541 §5.2: "A padding strictly longer than 7 bits MUST be treated as a decoding error. A
-  // padding not corresponding to the most significant bits of the code for the EOS symbol MUST be
-  // treated as a decoding error."
-  if (count > 7) {
-    throw new HpackError(`Padding of a Huffman-coded string must be at most 7 bits: got ${count}`);
-  }
-  if (count > 0 && window >>> (32 - count) !== (1 << count) - 1) {
-    throw new HpackError("Padding of a Huffman-coded string must be all ones");
-  }
 }
 
 /** Octets that `text`, one octet a character, takes when Huffman-coded. */

@@ -14,18 +14,21 @@ export class NameEntry {
   readonly inserted: Map<string, number> = new Map();
   /** Number of the newest insertion of this name, or 0 if none is left. */
   newest = 0;
+  /** Value of the newest insertion. Most names have but one value at a time. */
+  newestValue = "";
 
   constructor(name: string) {
     this.name = name;
     this.indexing = indexingOf(name);
     const known = STATIC_BY_NAME.get(name);
     this.staticIndex = known?.index ?? 0;
-    this.staticValues = known?.values;
+    this.staticValues = known !== undefined && known.values.size > 0 ? known.values : undefined;
   }
 }
 
 interface StaticName {
   readonly index: number;
+  /** Without the empty values, which stand for "none" in the table. */
   readonly values: Map<string, number>;
 }
 
@@ -37,7 +40,7 @@ function staticByName(): Map<string, StaticName> {
     const name = STATIC_NAMES[index]!;
     let known = names.get(name);
     if (known === undefined) names.set(name, known = { index, values: new Map() });
-    known.values.set(STATIC_VALUES[index]!, index);
+    if (STATIC_VALUES[index] !== "") known.values.set(STATIC_VALUES[index]!, index);
   }
   return names;
 }
@@ -78,9 +81,13 @@ export class SearchTable {
 
   /** Index of the field, or 0 if it is in neither table. */
   index(entry: NameEntry, value: string): number {
-    const index = entry.staticValues?.get(value);
-    if (index !== undefined) return index;
-    const insertion = entry.newest === 0 ? undefined : entry.inserted.get(value);
+    if (entry.staticValues !== undefined) {
+      const index = entry.staticValues.get(value);
+      if (index !== undefined) return index;
+    }
+    if (entry.newest === 0) return 0;
+    if (entry.newestValue === value) return this.#indexOf(entry.newest);
+    const insertion = entry.inserted.get(value);
     return insertion === undefined ? 0 : this.#indexOf(insertion);
   }
 
@@ -97,6 +104,7 @@ export class SearchTable {
     // Only now: evicting may have dropped the entry of this name.
     const entry = this.#names.get(name) ?? this.#remember(name);
     entry.newest = ++this.#insertions;
+    entry.newestValue = value;
     entry.inserted.set(value, this.#insertions);
   }
 
@@ -124,6 +132,7 @@ export class SearchTable {
       entry.inserted.delete(table.value(oldest));
       if (entry.inserted.size === 0) {
         entry.newest = 0;
+        entry.newestValue = "";
         if (entry.staticIndex === 0 && !isListed(entry.name)) this.#names.delete(entry.name);
       }
       table.evict();

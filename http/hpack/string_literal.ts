@@ -1,5 +1,5 @@
 import { HpackError } from "./error.ts";
-import { huffmanDecode, huffmanEncode, huffmanLength, maxDecodedLength } from "./huffman.ts";
+import { decodedRoom, huffmanDecode, huffmanEncode, huffmanLength } from "./huffman.ts";
 import { type Cursor, decodeInteger, encodeInteger, MAX_INTEGER_OCTETS } from "./integer.ts";
 
 /*
@@ -13,8 +13,12 @@ const HUFFMAN = 0x80;
 /** From this length on, `TextDecoder` beats building a string out of character codes. */
 const LONG_TEXT = 64;
 
-/** Strings shorter than this are never Huffman-coded: it would save a few octets and cost more time. */
-export const MIN_HUFFMAN_LENGTH = 64;
+/**
+ * Strings shorter than this are never Huffman-coded. Coding takes several times as long as copying here
+ * and as long again at the peer, and saves a quarter: that is worth the time of a call or two only
+ * where it saves a good part of a packet.
+ */
+export const MIN_HUFFMAN_LENGTH = 1024;
 
 /** Octets {@linkcode encodeString} writes at most besides one for every character. */
 export const MAX_STRING_OVERHEAD: number = MAX_INTEGER_OCTETS;
@@ -104,7 +108,7 @@ function openString(cursor: Cursor): number {
 }
 
 function decodeToScratch(bytes: Uint8Array, start: number, end: number): number {
-  const room = maxDecodedLength(end - start);
+  const room = decodedRoom(end - start);
   if (room > scratch.length) scratch = new Uint8Array(Math.max(1024, room * 2));
   return huffmanDecode(bytes, start, end, scratch);
 }
@@ -132,11 +136,33 @@ function readOctets(bytes: Uint8Array, start: number, end: number): string {
       bytes[at + 7]!,
     );
   }
-  if (end - at >= 4) {
-    text += fromCodes(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!, bytes[at + 3]!);
-    at += 4;
-  }
   switch (end - at) {
+    case 7:
+      return text +
+        fromCodes(
+          bytes[at]!,
+          bytes[at + 1]!,
+          bytes[at + 2]!,
+          bytes[at + 3]!,
+          bytes[at + 4]!,
+          bytes[at + 5]!,
+          bytes[at + 6]!,
+        );
+    case 6:
+      return text +
+        fromCodes(
+          bytes[at]!,
+          bytes[at + 1]!,
+          bytes[at + 2]!,
+          bytes[at + 3]!,
+          bytes[at + 4]!,
+          bytes[at + 5]!,
+        );
+    case 5:
+      return text +
+        fromCodes(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!, bytes[at + 3]!, bytes[at + 4]!);
+    case 4:
+      return text + fromCodes(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!, bytes[at + 3]!);
     case 3:
       return text + fromCodes(bytes[at]!, bytes[at + 1]!, bytes[at + 2]!);
     case 2:
