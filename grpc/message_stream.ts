@@ -154,7 +154,7 @@ export abstract class MessageStream extends h2.Stream {
    */
   sendMessage(bytes: Uint8Array, compressed = false, end = false): Promise<void> | undefined {
     const length = bytes.length;
-    const payload = this.connection.reserveData(this, PREFIX_SIZE + length, end);
+    const payload = this.connection.outbound.reserveData(this, PREFIX_SIZE + length, end);
     if (payload >= 0) {
       writeMessage(this.connection.writer.out.bytes, payload, bytes, length, compressed);
       return undefined;

@@ -10,6 +10,11 @@
  *
  * Useful traffic refunds `idleFrames`: peers that measure bandwidth send a PING with every batch.
  */
+import { ProtocolError } from "../error.ts";
+import { ErrorCode } from "./code.ts";
+
+/** Octets of answers to control frames that may wait for a peer that does not read. */
+const MAX_CONTROL_BACKLOG = 2 << 20;
 
 /** How much of one budget may be spent at once, and how fast it refills. */
 export interface BudgetLimit {
@@ -35,6 +40,50 @@ export const DEFAULT_ABUSE_LIMITS: AbuseLimits = {
   errors: { burst: 1000, perSecond: 33 },
   idleFrames: { burst: 1000, perSecond: 20 },
 };
+
+/** The budgets of one connection; a client has none, for it chose its server. */
+export class AbuseGuard {
+  readonly #resets: Budget;
+  readonly #errors: Budget;
+  readonly #idleFrames: Budget;
+  readonly #on: boolean;
+
+  constructor(limits: AbuseLimits, on: boolean) {
+    this.#resets = new Budget(limits.resets);
+    this.#errors = new Budget(limits.errors);
+    this.#idleFrames = new Budget(limits.idleFrames);
+    this.#on = on;
+  }
+
+  /** The peer reset a stream. */
+  reset(now: number): void {
+    if (this.#on && !this.#resets.spend(now)) throw calm("resets");
+  }
+
+  /** The peer made us reset a stream. */
+  error(now: number): void {
+    if (this.#on && !this.#errors.spend(now)) throw calm("stream errors");
+  }
+
+  /** A frame that brings nothing forward. */
+  idleFrame(now: number): void {
+    if (this.#on && !this.#idleFrames.spend(now)) throw calm("frames without use");
+  }
+
+  /** Something useful came. */
+  useful(): void {
+    this.#idleFrames.refund();
+  }
+
+  /** Answers pile up only if the peer sends and does not read. */
+  backlog(octets: number): void {
+    if (octets > MAX_CONTROL_BACKLOG) throw calm("frames while it reads no answers");
+  }
+}
+
+function calm(what: string): ProtocolError {
+  return new ProtocolError(`Peer sends too many ${what}`, ErrorCode.ENHANCE_YOUR_CALM);
+}
 
 /** A token bucket. Time comes in as an argument, in milliseconds. */
 export class Budget {

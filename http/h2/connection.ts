@@ -4,28 +4,20 @@
  */
 import { ConnectionLostError, ProtocolError, StreamResetError } from "../error.ts";
 import { Decoder, type FieldBlock, HpackError, type Template } from "../hpack/mod.ts";
-import { type AbuseLimits, Budget, DEFAULT_ABUSE_LIMITS } from "./abuse.ts";
+import { AbuseGuard, DEFAULT_ABUSE_LIMITS } from "./abuse.ts";
 import { ErrorCode, errorCodeName } from "./code.ts";
-import {
-  CREDIT_SHARE,
-  DEFAULT_CONNECTION_WINDOW,
-  DEFAULT_STREAM_WINDOW,
-  INITIAL_CONNECTION_WINDOW,
-  MAX_UNCONSUMED_BYTES,
-  MAX_WINDOW,
-} from "./flow.ts";
+import type { ConnectionOptions, ConnectionOwner } from "./connection_options.ts";
+import { DEFAULT_CONNECTION_WINDOW, DEFAULT_STREAM_WINDOW, MAX_WINDOW } from "./flow.ts";
 import { MAX_STREAM_ID, MIN_MAX_FRAME_SIZE, PREFACE } from "./frame.ts";
 import { FrameReader, type FrameSink } from "./frame_reader.ts";
-import { FrameWriter } from "./frame_writer.ts";
-import { type RequestHead, requestHead, responseHead, trailersFault } from "./head.ts";
+import type { FrameWriter } from "./frame_writer.ts";
+import { requestHead, responseHead, trailersFault } from "./head.ts";
+import { Inbound } from "./inbound.ts";
+import { Outbound, type OutboundOwner } from "./outbound.ts";
 import { ResetMemory } from "./reset_memory.ts";
-import { OUTPUT_HIGH_WATER, Scheduler, type SendSide } from "./scheduler.ts";
 import { initialSettings, readSettings, SettingId, type Settings } from "./settings.ts";
-import { type End, SendQueue, type Stream, STREAM_QUEUE_HIGH_WATER } from "./stream.ts";
-import { afterLocalEnd, afterRemoteEnd, canReceive, canSend, State } from "./stream_state.ts";
-
-/** Octets of answers to control frames that may wait for a peer that does not read. */
-const MAX_CONTROL_BACKLOG = 2 << 20;
+import type { Stream } from "./stream.ts";
+import { afterLocalEnd, afterRemoteEnd, canReceive, State } from "./stream_state.ts";
 
 /** Output a server may hold for one peer before it refuses that peer's new streams. */
 const MAX_QUEUED_OUTPUT = 32 << 20;
@@ -33,54 +25,19 @@ const MAX_QUEUED_OUTPUT = 32 << 20;
 /** Octets of GOAWAY debug data sent. */
 const MAX_DEBUG_DATA = 256;
 
-/** What one side of a connection allows the other. */
-export interface ConnectionOptions {
-  /** Peer streams open at once, those reset while their handler still runs included. @default {250} */
-  readonly maxConcurrentStreams?: number;
-  /** Octets of DATA a peer stream may send ahead of its consumer. @default {1048576} */
-  readonly streamWindow?: number;
-  /** The same for all streams together. @default {16777216} */
-  readonly connectionWindow?: number;
-  /** Header list octets as RFC 9113 §6.5.2 counts them. @default {65536} */
-  readonly maxHeaderListSize?: number;
-  /** Fields in one block. @default {256} */
-  readonly maxFields?: number;
-  /** Budgets against abuse. Servers only. */
-  readonly abuse?: AbuseLimits;
-}
-
-/** Who uses a connection. */
-export interface ConnectionOwner {
-  /** There is output: write `writer.out` soon. */
-  wantWrite(): void;
-  /** A server's new stream. Null refuses it (REFUSED_STREAM): the peer may send it again. */
-  accept?(head: RequestHead, block: FieldBlock, end: boolean): Stream | null;
-  /** A request came that is over the header limits: answer it. Null resets the stream. */
-  acceptOversize?(block: FieldBlock): Stream | null;
-  /** The peer's SETTINGS came; how many streams may be open may have changed. */
-  onSettings?(): void;
-  /** A stream is over: its place is free. */
-  onStreamClosed?(stream: Stream): void;
-  /** The peer wants no new streams. */
-  onGoAway?(code: number, debug: Uint8Array): void;
-  /** A PING of ours was answered. */
-  onPong?(opaque: number): void;
-  /** The connection ended itself: GOAWAY is in the output, nothing is read any more. */
-  onFatal(error: ProtocolError): void;
-}
-
 const NO_DEBUG = new Uint8Array(0);
 
 /** See the module. */
-export class Connection implements FrameSink, SendSide {
+export class Connection implements FrameSink, OutboundOwner {
   readonly role: "client" | "server";
-  readonly writer: FrameWriter = new FrameWriter();
+  /** The sending half. */
+  readonly outbound: Outbound = new Outbound(this);
+  /** Where its frames are written. */
+  readonly writer: FrameWriter = this.outbound.writer;
   /** Streams not closed, by id. */
   readonly streams: Map<number, Stream> = new Map();
   /** The peer's settings. */
   readonly peer: Settings = initialSettings();
-  /** Connection-level send window. */
-  sendWindow: number = INITIAL_CONNECTION_WINDOW;
   /** No new streams: GOAWAY was sent or received. */
   draining = false;
   /** Milliseconds; the session sets it once per batch of input. */
@@ -96,14 +53,9 @@ export class Connection implements FrameSink, SendSide {
   readonly #options: Required<ConnectionOptions>;
   readonly #reader: FrameReader;
   readonly #decoder: Decoder;
-  readonly #scheduler = new Scheduler();
+  readonly #inbound: Inbound;
   readonly #resets = new ResetMemory();
-  readonly #resetBudget: Budget;
-  readonly #errorBudget: Budget;
-  readonly #idleBudget: Budget;
-  #receiveWindow = INITIAL_CONNECTION_WINDOW;
-  #connectionCredit = 0;
-  #unconsumed = 0;
+  readonly #guard: AbuseGuard;
   #preface: number;
   #lastPeerId = 0;
   #nextId: number;
@@ -130,9 +82,13 @@ export class Connection implements FrameSink, SendSide {
       maxHeaderListSize: this.#options.maxHeaderListSize,
       maxFields: this.#options.maxFields,
     });
-    this.#resetBudget = new Budget(this.#options.abuse.resets);
-    this.#errorBudget = new Budget(this.#options.abuse.errors);
-    this.#idleBudget = new Budget(this.#options.abuse.idleFrames);
+    this.#inbound = new Inbound(
+      this.#options.streamWindow,
+      this.#options.connectionWindow,
+      this.writer,
+      () => owner.wantWrite(),
+    );
+    this.#guard = new AbuseGuard(this.#options.abuse, role === "server");
     this.#preface = role === "server" ? 0 : PREFACE.length;
     this.#nextId = role === "client" ? 1 : 2;
   }
@@ -153,15 +109,9 @@ export class Connection implements FrameSink, SendSide {
     return this.#dead;
   }
 
-  /** Octets of output that wait for windows or for the socket. */
-  get pendingOutput(): number {
-    return this.writer.out.length + this.#scheduler.queued;
-  }
-
   /** Writes the preface and our SETTINGS. Call once, first. */
   start(): void {
-    const { streamWindow, connectionWindow, maxHeaderListSize, maxConcurrentStreams } =
-      this.#options;
+    const { streamWindow, maxHeaderListSize, maxConcurrentStreams } = this.#options;
     const entries: [number, number][] = [
       [SettingId.INITIAL_WINDOW_SIZE, streamWindow],
       [SettingId.MAX_HEADER_LIST_SIZE, maxHeaderListSize],
@@ -173,17 +123,12 @@ export class Connection implements FrameSink, SendSide {
       entries.push([SettingId.MAX_CONCURRENT_STREAMS, maxConcurrentStreams]);
     }
     this.writer.settings(entries);
-    const more = connectionWindow - INITIAL_CONNECTION_WINDOW;
-    if (more > 0) {
-      this.writer.windowUpdate(0, more);
-      this.#receiveWindow += more;
-    }
+    this.#inbound.open();
     this.#owner.wantWrite();
   }
 
-  /** Moves blocked output into `writer.out` as far as windows and the high-water mark allow. */
-  pump(): void {
-    if (!this.#scheduler.idle) this.#scheduler.pump(this);
+  wantWrite(): void {
+    this.#owner.wantWrite();
   }
 
   // ---- receiving -------------------------------------------------------------------------------
@@ -258,7 +203,7 @@ export class Connection implements FrameSink, SendSide {
     }
     this.#lastPeerId = id;
     if (id > this.#goAwaySent) return;
-    this.#idleBudget.refund();
+    this.#guard.useful();
     this.#open(id, block, endStream, dependsOn);
   }
 
@@ -266,7 +211,7 @@ export class Connection implements FrameSink, SendSide {
     if (dependsOn === id) return this.#refuse(id, ErrorCode.PROTOCOL_ERROR);
     if (
       this.streams.size + this.lingering >= this.#options.maxConcurrentStreams ||
-      this.#scheduler.queued > MAX_QUEUED_OUTPUT
+      this.outbound.queued > MAX_QUEUED_OUTPUT
     ) {
       return this.#refuse(id, ErrorCode.REFUSED_STREAM);
     }
@@ -301,10 +246,9 @@ export class Connection implements FrameSink, SendSide {
 
   /** A new stream that is not taken: only its id is used up. */
   #refuse(id: number, code: number): void {
-    this.#spendErrors();
+    this.#guard.error(this.now);
     this.#resets.add(id);
-    this.writer.rstStream(id, code);
-    this.#owner.wantWrite();
+    this.outbound.rstStream(id, code);
   }
 
   #onMoreHeaders(stream: Stream, block: FieldBlock, end: boolean): void {
@@ -351,31 +295,30 @@ export class Connection implements FrameSink, SendSide {
     endStream: boolean,
   ): void {
     this.#needSettings();
-    if (size > this.#receiveWindow) {
+    if (!this.#inbound.take(size)) {
       throw new ProtocolError(
-        `Cannot read DATA as its size must be <= the connection window ${this.#receiveWindow}: current value is ${size}`,
+        `Cannot read DATA as its size must be <= the connection window ${this.#inbound.window}: current value is ${size}`,
         ErrorCode.FLOW_CONTROL_ERROR,
       );
     }
-    this.#receiveWindow -= size;
     const stream = this.streams.get(id);
     if (stream === undefined) {
       if (this.#isIdle(id)) this.#idleError("DATA", id);
       if (id <= this.#goAwaySent && !this.#resets.has(id)) this.#closedError("DATA", id);
       // Dropped, but the window it took belongs to the connection (§5.1, "closed").
-      this.#creditConnection(size);
+      this.#inbound.discard(size);
       return;
     }
     if (!canReceive(stream.state)) {
-      this.#creditConnection(size);
+      this.#inbound.discard(size);
       return this.#streamError(stream, ErrorCode.STREAM_CLOSED, "DATA after END_STREAM");
     }
     if (!stream.headed) {
-      this.#creditConnection(size);
+      this.#inbound.discard(size);
       return this.#streamError(stream, ErrorCode.PROTOCOL_ERROR, "DATA before HEADERS");
     }
     if (size > stream.receiveWindow) {
-      this.#creditConnection(size);
+      this.#inbound.discard(size);
       return this.#streamError(
         stream,
         ErrorCode.FLOW_CONTROL_ERROR,
@@ -387,7 +330,7 @@ export class Connection implements FrameSink, SendSide {
     if (stream.expected >= 0) {
       stream.expected -= length;
       if (stream.expected < 0 || (endStream && stream.expected > 0)) {
-        this.#creditConnection(size);
+        this.#inbound.discard(size);
         return this.#streamError(
           stream,
           ErrorCode.PROTOCOL_ERROR,
@@ -395,13 +338,9 @@ export class Connection implements FrameSink, SendSide {
         );
       }
     }
-    if (length > 0) this.#idleBudget.refund();
-    else if (!endStream) this.#spendIdle();
-    stream.unconsumed += length;
-    this.#unconsumed += length;
-    if (size > length) this.#creditStream(stream, size - length);
-    if (this.#unconsumed < MAX_UNCONSUMED_BYTES) this.#creditConnection(size);
-    else this.#connectionCredit += size;
+    if (length > 0) this.#guard.useful();
+    else if (!endStream) this.#guard.idleFrame(this.now);
+    this.#inbound.deliver(stream, length, size);
     if (endStream) stream.state = afterRemoteEnd(stream.state);
     if (length > 0) stream.onData(buf, start, end);
     if (endStream) this.#remoteEnded(stream);
@@ -417,7 +356,7 @@ export class Connection implements FrameSink, SendSide {
 
   onPriorityFrame(id: number, dependsOn: number): void {
     this.#needSettings();
-    this.#spendIdle();
+    this.#guard.idleFrame(this.now);
     // RFC 7540 §5.3.1, where priorities still had a meaning, made this an error of the stream.
     if (dependsOn === id) this.#rstById(id, ErrorCode.PROTOCOL_ERROR, "stream depends on itself");
   }
@@ -439,10 +378,10 @@ export class Connection implements FrameSink, SendSide {
       // "If a RST_STREAM frame identifying an idle stream is received, the recipient MUST treat
       // this as a connection error of type PROTOCOL_ERROR" (§6.4).
       if (this.#isIdle(id)) this.#idleError("RST_STREAM", id);
-      this.#spendIdle();
+      this.#guard.idleFrame(this.now);
       return;
     }
-    if (this.role === "server" && !this.#resetBudget.spend(this.now)) this.#calm("resets");
+    this.#guard.reset(this.now);
     // "Clients MUST NOT discard responses as a result of receiving such a RST_STREAM" (§8.1): with
     // NO_ERROR after a complete response, the stream has ended well already.
     this.#retire(stream);
@@ -450,7 +389,7 @@ export class Connection implements FrameSink, SendSide {
   }
 
   onSettingsFrame(buf: Uint8Array, start: number, end: number): void {
-    if (this.settled) this.#spendIdle();
+    if (this.settled) this.#guard.idleFrame(this.now);
     const before = this.peer.initialWindowSize;
     readSettings(this.peer, buf, start, end);
     this.writer.encoder.setMaxTableSize(this.peer.headerTableSize);
@@ -458,10 +397,9 @@ export class Connection implements FrameSink, SendSide {
     const change = this.peer.initialWindowSize - before;
     if (change !== 0) {
       for (const stream of this.streams.values()) {
-        stream.sendWindow += change;
         // "An endpoint MUST treat a change that causes any flow-control window to exceed the maximum
         // size as a connection error of type FLOW_CONTROL_ERROR" (§6.9.2).
-        if (stream.sendWindow > MAX_WINDOW) {
+        if (!this.outbound.growStream(stream, change)) {
           throw new ProtocolError(
             `Cannot change window of stream ${stream.id} as it must be <= ${MAX_WINDOW}: current value is ${stream.sendWindow}`,
             ErrorCode.FLOW_CONTROL_ERROR,
@@ -469,7 +407,7 @@ export class Connection implements FrameSink, SendSide {
         }
       }
     }
-    this.#checkBacklog();
+    this.#guard.backlog(this.writer.out.length);
     this.writer.settingsAck();
     this.settled = true;
     this.#owner.wantWrite();
@@ -478,13 +416,13 @@ export class Connection implements FrameSink, SendSide {
 
   onSettingsAck(): void {
     this.#needSettings();
-    if (this.settingsAcked) this.#spendIdle();
+    if (this.settingsAcked) this.#guard.idleFrame(this.now);
     this.settingsAcked = true;
   }
 
   onPingFrame(buf: Uint8Array, start: number, ack: boolean): void {
     this.#needSettings();
-    this.#spendIdle();
+    this.#guard.idleFrame(this.now);
     if (ack) {
       this.#owner.onPong?.(
         (buf[start + 4]! << 24 | buf[start + 5]! << 16 | buf[start + 6]! << 8 | buf[start + 7]!) >>>
@@ -492,14 +430,14 @@ export class Connection implements FrameSink, SendSide {
       );
       return;
     }
-    this.#checkBacklog();
+    this.#guard.backlog(this.writer.out.length);
     this.writer.ping(buf, start, true);
     this.#owner.wantWrite();
   }
 
   onGoAwayFrame(lastStreamId: number, code: number, debug: Uint8Array): void {
     this.#needSettings();
-    this.#spendIdle();
+    this.#guard.idleFrame(this.now);
     this.draining = true;
     if (this.role === "client") {
       for (const [id, stream] of this.streams) {
@@ -537,29 +475,23 @@ export class Connection implements FrameSink, SendSide {
       throw new ProtocolError("Cannot read WINDOW_UPDATE of 0", ErrorCode.PROTOCOL_ERROR);
     }
     if (stream === undefined) {
-      this.sendWindow += increment;
-      if (this.sendWindow > MAX_WINDOW) {
-        throw new ProtocolError(
-          `Cannot grow connection window as it must be <= ${MAX_WINDOW}: current value is ${this.sendWindow}`,
-          ErrorCode.FLOW_CONTROL_ERROR,
-        );
-      }
-    } else {
-      stream.sendWindow += increment;
-      if (stream.sendWindow > MAX_WINDOW) {
-        return this.#streamError(
-          stream,
-          ErrorCode.FLOW_CONTROL_ERROR,
-          `window must be <= ${MAX_WINDOW}: current value is ${stream.sendWindow}`,
-        );
-      }
+      if (this.outbound.grow(increment)) return;
+      throw new ProtocolError(
+        `Cannot grow connection window as it must be <= ${MAX_WINDOW}: current value is ${this.outbound.sendWindow}`,
+        ErrorCode.FLOW_CONTROL_ERROR,
+      );
     }
-    if (!this.#scheduler.idle) this.#owner.wantWrite();
+    if (this.outbound.growStream(stream, increment)) return;
+    this.#streamError(
+      stream,
+      ErrorCode.FLOW_CONTROL_ERROR,
+      `window must be <= ${MAX_WINDOW}: current value is ${stream.sendWindow}`,
+    );
   }
 
   onUnknownFrame(): void {
     this.#needSettings();
-    this.#spendIdle();
+    this.#guard.idleFrame(this.now);
   }
 
   // ---- sending ---------------------------------------------------------------------------------
@@ -576,106 +508,14 @@ export class Connection implements FrameSink, SendSide {
     return true;
   }
 
-  sendHeaders(stream: Stream, fields: Template | readonly string[], end: boolean): void {
-    if (!canSend(stream.state)) return;
-    this.writer.headers(stream.id, fields, end);
-    this.#owner.wantWrite();
-    if (end) this.#localEnded(stream);
-  }
-
-  /**
-   * Room for `length` body octets in `writer.out.bytes` at the result, to be filled at once; -1 if
-   * windows or the high-water mark do not allow it now: then use `sendData`.
-   */
-  reserveData(stream: Stream, length: number, end: boolean): number {
-    if (
-      stream.queue !== null || length > stream.sendWindow || length > this.sendWindow ||
-      length > this.writer.maxFrameSize || this.writer.out.length >= OUTPUT_HIGH_WATER ||
-      !canSend(stream.state)
-    ) {
-      return -1;
-    }
-    stream.sendWindow -= length;
-    this.sendWindow -= length;
-    const payload = this.writer.data(stream.id, length, end);
-    this.#owner.wantWrite();
-    if (end) this.#localEnded(stream);
-    return payload;
-  }
-
-  sendData(stream: Stream, bytes: Uint8Array, end: boolean): Promise<void> | undefined {
-    if (!stream.sendable) return undefined;
-    if (bytes.length === 0) {
-      if (end) this.endStream(stream, true);
-      return undefined;
-    }
-    const payload = this.reserveData(stream, bytes.length, end);
-    if (payload >= 0) {
-      this.writer.out.bytes.set(bytes, payload);
-      return undefined;
-    }
-    const queue = stream.queue ??= new SendQueue();
-    queue.push(bytes);
-    if (end) queue.end = true;
-    this.#scheduler.queued += bytes.length;
-    this.#scheduler.add(stream);
-    this.#owner.wantWrite();
-    return queue.length >= STREAM_QUEUE_HIGH_WATER || this.writer.out.length >= OUTPUT_HIGH_WATER
-      ? queue.wait()
-      : undefined;
-  }
-
-  endStream(stream: Stream, how: End): void {
-    if (!stream.sendable) return;
-    if (stream.queue !== null) {
-      stream.queue.end = how;
-      return;
-    }
-    this.finishOutput(stream, how);
-  }
-
-  finishOutput(stream: Stream, end: End | null): void {
-    if (!canSend(stream.state)) return;
-    if (end === true) this.writer.data(stream.id, 0, true);
-    else if (end !== null) this.writer.headers(stream.id, end, true);
-    this.#owner.wantWrite();
-    this.#localEnded(stream);
-  }
-
-  #localEnded(stream: Stream): void {
+  localEnded(stream: Stream): void {
     stream.state = afterLocalEnd(stream.state);
     if (stream.state === State.CLOSED) this.#retire(stream);
   }
 
+  /** The consumer of a stream took `n` octets. */
   consumed(stream: Stream, n: number): void {
-    // A stream that is over has given everything back already.
-    if (n > stream.unconsumed) n = stream.unconsumed;
-    stream.unconsumed -= n;
-    this.#unconsumed -= n;
-    if (this.#connectionCredit > 0 && this.#unconsumed < MAX_UNCONSUMED_BYTES) {
-      this.#creditConnection(0);
-    }
-    if (canReceive(stream.state)) this.#creditStream(stream, n);
-  }
-
-  #creditStream(stream: Stream, n: number): void {
-    stream.credit += n;
-    if (stream.credit * CREDIT_SHARE < this.#options.streamWindow) return;
-    if (this.#dead) return;
-    this.writer.windowUpdate(stream.id, stream.credit);
-    stream.receiveWindow += stream.credit;
-    stream.credit = 0;
-    this.#owner.wantWrite();
-  }
-
-  #creditConnection(n: number): void {
-    this.#connectionCredit += n;
-    if (this.#connectionCredit * CREDIT_SHARE < this.#options.connectionWindow) return;
-    if (this.#dead) return;
-    this.writer.windowUpdate(0, this.#connectionCredit);
-    this.#receiveWindow += this.#connectionCredit;
-    this.#connectionCredit = 0;
-    this.#owner.wantWrite();
+    this.#inbound.consumed(stream, n);
   }
 
   /** RST_STREAM by the owner's will. */
@@ -683,8 +523,7 @@ export class Connection implements FrameSink, SendSide {
     if (this.streams.get(stream.id) !== stream) return;
     if (stream.state !== State.CLOSED) {
       this.#resets.add(stream.id);
-      this.writer.rstStream(stream.id, code);
-      this.#owner.wantWrite();
+      this.outbound.rstStream(stream.id, code);
     }
     this.#retire(stream);
   }
@@ -722,6 +561,7 @@ export class Connection implements FrameSink, SendSide {
   lost(error: Error): void {
     this.#dead = true;
     this.draining = true;
+    this.#inbound.close();
     const streams = [...this.streams.values()];
     for (const stream of streams) {
       this.#retire(stream);
@@ -734,13 +574,12 @@ export class Connection implements FrameSink, SendSide {
   /** The one place where a fault of the peer becomes RST_STREAM. */
   #streamError(stream: Stream, code: number, reason: string): void {
     this.#resets.add(stream.id);
-    this.writer.rstStream(stream.id, code);
+    this.outbound.rstStream(stream.id, code);
     this.#retire(stream);
-    this.#owner.wantWrite();
     stream.onReset(
       new ProtocolError(`Stream ${stream.id} broke the protocol: ${reason}`, code, "stream"),
     );
-    this.#spendErrors();
+    this.#guard.error(this.now);
   }
 
   /** The one place where a fault of the peer becomes GOAWAY. */
@@ -755,13 +594,9 @@ export class Connection implements FrameSink, SendSide {
   #retire(stream: Stream): void {
     stream.state = State.CLOSED;
     this.streams.delete(stream.id);
-    this.#scheduler.drop(stream);
+    this.outbound.drop(stream);
+    this.#inbound.drop(stream);
     if (stream.held) this.lingering++;
-    if (stream.unconsumed > 0) {
-      this.#unconsumed -= stream.unconsumed;
-      stream.unconsumed = 0;
-      if (this.#connectionCredit > 0) this.#creditConnection(0);
-    }
     this.#owner.onStreamClosed?.(stream);
   }
 
@@ -783,25 +618,5 @@ export class Connection implements FrameSink, SendSide {
     if (!this.settled) {
       throw new ProtocolError("Cannot read frame before SETTINGS", ErrorCode.PROTOCOL_ERROR);
     }
-  }
-
-  #spendErrors(): void {
-    if (this.role === "server" && !this.#errorBudget.spend(this.now)) this.#calm("stream errors");
-  }
-
-  #spendIdle(): void {
-    if (this.role === "server" && !this.#idleBudget.spend(this.now)) this.#calm("idle frames");
-  }
-
-  /** Answers pile up only if the peer sends and does not read. */
-  #checkBacklog(): void {
-    if (this.writer.out.length > MAX_CONTROL_BACKLOG) this.#calm("unread answers");
-  }
-
-  #calm(what: string): never {
-    throw new ProtocolError(
-      `Cannot take more ${what} in so short a time`,
-      ErrorCode.ENHANCE_YOUR_CALM,
-    );
   }
 }

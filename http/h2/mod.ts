@@ -5,8 +5,9 @@
  * session          waits: socket, timers        ┐ I/O
  * keepalive                                     ┘
  * connection       both roles, sans-IO          ┐
- * scheduler  stream  reset_memory  abuse        │ pure
- * frame_reader  frame_writer  head  out_buffer  │
+ * outbound  inbound  scheduler  stream          │ pure
+ * abuse  reset_memory  head                     │
+ * frame_reader  frame_writer  out_buffer        │
  * settings  flow  stream_state  frame  code     ┘
  * ```
  *
@@ -14,7 +15,8 @@
  */
 export { type AbuseLimits, type BudgetLimit, DEFAULT_ABUSE_LIMITS } from "./abuse.ts";
 export { ErrorCode, errorCodeName } from "./code.ts";
-export { Connection, type ConnectionOptions, type ConnectionOwner } from "./connection.ts";
+export { Connection } from "./connection.ts";
+export { type ConnectionOptions, type ConnectionOwner } from "./connection_options.ts";
 export { PREFACE } from "./frame.ts";
 export { RequestHead, ResponseHead } from "./head.ts";
 export { type KeepaliveOptions } from "./keepalive.ts";

@@ -8,7 +8,8 @@ import type { FieldBlock } from "../hpack/mod.ts";
 import type { Socket } from "../socket.ts";
 import { type TimerNode, timers } from "../timer_wheel.ts";
 import { ErrorCode } from "./code.ts";
-import { Connection, type ConnectionOptions, type ConnectionOwner } from "./connection.ts";
+import { Connection } from "./connection.ts";
+import type { ConnectionOptions, ConnectionOwner } from "./connection_options.ts";
 import type { RequestHead } from "./head.ts";
 import { Keepalive, type KeepaliveOptions } from "./keepalive.ts";
 import type { Stream } from "./stream.ts";
@@ -216,7 +217,7 @@ export class Session implements ConnectionOwner {
   readonly #flush = (): void => {
     this.#scheduled = false;
     if (this.#writing || this.#done) return;
-    this.connection.pump();
+    this.connection.outbound.pump();
     const out = this.connection.writer.out;
     if (out.length === 0) {
       this.#endIfDrained();
@@ -241,7 +242,7 @@ export class Session implements ConnectionOwner {
     this.#writing = false;
     this.#writeTimer.clear();
     this.connection.writer.out.release();
-    this.connection.pump();
+    this.connection.outbound.pump();
     if (this.connection.writer.out.length > 0) this.wantWrite();
     else if (this.#fatal !== null) this.#linger();
     else this.#endIfDrained();

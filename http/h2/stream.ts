@@ -122,7 +122,7 @@ export abstract class Stream {
 
   /** Sends a field block; `end` also ends this side. */
   sendHeaders(fields: Template | readonly string[], end = false): void {
-    this.connection.sendHeaders(this, fields, end);
+    this.connection.outbound.headers(this, fields, end);
   }
 
   /**
@@ -130,12 +130,12 @@ export abstract class Stream {
    * Returns a promise to wait for before sending more, or undefined if there is room.
    */
   sendData(bytes: Uint8Array, end = false): Promise<void> | undefined {
-    return this.connection.sendData(this, bytes, end);
+    return this.connection.outbound.data(this, bytes, end);
   }
 
   /** Ends this side: with END_STREAM, or with trailers. */
   end(how: End = true): void {
-    this.connection.endStream(this, how);
+    this.connection.outbound.end(this, how);
   }
 
   /** Gives `n` consumed octets back to the peer's window. */

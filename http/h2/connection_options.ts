@@ -1,0 +1,41 @@
+import type { ProtocolError } from "../error.ts";
+import type { FieldBlock } from "../hpack/mod.ts";
+import type { AbuseLimits } from "./abuse.ts";
+import type { RequestHead } from "./head.ts";
+import type { Stream } from "./stream.ts";
+
+/** What one side of a connection allows the other. */
+export interface ConnectionOptions {
+  /** Peer streams open at once, those reset while their handler still runs included. @default {250} */
+  readonly maxConcurrentStreams?: number;
+  /** Octets of DATA a peer stream may send ahead of its consumer. @default {1048576} */
+  readonly streamWindow?: number;
+  /** The same for all streams together. @default {16777216} */
+  readonly connectionWindow?: number;
+  /** Header list octets as RFC 9113 §6.5.2 counts them. @default {65536} */
+  readonly maxHeaderListSize?: number;
+  /** Fields in one block. @default {256} */
+  readonly maxFields?: number;
+  /** Budgets against abuse. Servers only. */
+  readonly abuse?: AbuseLimits;
+}
+
+/** Who uses a connection. */
+export interface ConnectionOwner {
+  /** There is output: write `writer.out` soon. */
+  wantWrite(): void;
+  /** A server's new stream. Null refuses it (REFUSED_STREAM): the peer may send it again. */
+  accept?(head: RequestHead, block: FieldBlock, end: boolean): Stream | null;
+  /** A request came that is over the header limits: answer it. Null resets the stream. */
+  acceptOversize?(block: FieldBlock): Stream | null;
+  /** The peer's SETTINGS came; how many streams may be open may have changed. */
+  onSettings?(): void;
+  /** A stream is over: its place is free. */
+  onStreamClosed?(stream: Stream): void;
+  /** The peer wants no new streams. */
+  onGoAway?(code: number, debug: Uint8Array): void;
+  /** A PING of ours was answered. */
+  onPong?(opaque: number): void;
+  /** The connection ended itself: GOAWAY is in the output, nothing is read any more. */
+  onFatal(error: ProtocolError): void;
+}
