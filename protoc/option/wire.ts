@@ -1,5 +1,8 @@
 const encoder = new TextEncoder();
 
+/** Characters from which on the platform's encoder is faster than a loop. */
+const ENCODE_FROM = 64;
+
 /** Bytes a fresh buffer starts with; most option messages are shorter. */
 const INITIAL_BYTES = 256;
 
@@ -84,10 +87,36 @@ export class WireWriter {
       this.raw(value);
       return;
     }
-    this.#reserve(value.length * 3 + 10);
+    const { length } = value;
+    this.#reserve(length * 3 + 10);
     const start = this.begin();
-    this.#length += encoder.encodeInto(value, this.#buffer.subarray(this.#length)).written;
+    if (length > ENCODE_FROM) {
+      this.#length += encoder.encodeInto(value, this.#buffer.subarray(this.#length)).written;
+      return this.end(start);
+    }
+    // Names are short ASCII: a loop beats the call into the encoder.
+    const buffer = this.#buffer;
+    for (let i = 0; i < length; i++) {
+      const code = value.charCodeAt(i);
+      if (code >= 0x80) {
+        this.#length = start + encoder.encodeInto(value, buffer.subarray(start)).written;
+        return this.end(start);
+      }
+      buffer[start + i] = code;
+    }
+    this.#length = start + length;
     this.end(start);
+  }
+
+  /** Length-prefixed bytes, given as one character a byte. */
+  byteString(value: string): void {
+    const { length } = value;
+    this.#reserve(length + 10);
+    this.varint(length);
+    const buffer = this.#buffer;
+    const start = this.#length;
+    for (let i = 0; i < length; i++) buffer[start + i] = value.charCodeAt(i);
+    this.#length = start + length;
   }
 
   raw(value: Uint8Array): void {

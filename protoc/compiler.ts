@@ -1,0 +1,308 @@
+import type { FileNode, MessageNode } from "./ast.ts";
+import { writeFile } from "./descriptor.ts";
+import { type Diagnostic, Diagnostics } from "./diagnostic.ts";
+import { LinkContext } from "./link/context.ts";
+import { importOffset } from "./link/link.ts";
+import { compileFile } from "./link/phases.ts";
+import { parseFile } from "./parser.ts";
+import { Source } from "./source.ts";
+import { SourceInfo } from "./source_info.ts";
+import { type SymbolNode, SymbolTable } from "./symbols.ts";
+import { DESCRIPTOR_PROTO, wellKnownText } from "./well_known/files.ts";
+
+/** Bytes a `.proto` file may have; larger ones are refused unread. */
+export const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+/** Files a chain of imports may have: a imports b imports c, and so on. */
+export const MAX_IMPORT_DEPTH = 256;
+
+/** The text of a file. */
+export type Content = string | Uint8Array;
+
+/** What a compiler is made of. */
+export interface CompilerOptions {
+  /** The text of an imported file; undefined when there is none. */
+  readonly read: (name: string) => Content | undefined;
+  /** Keep locations and comments. */
+  readonly sourceInfo?: boolean;
+  /** Keep options that are for the source only. */
+  readonly retainOptions?: boolean;
+}
+
+/** A parsed file that waits for its imports. */
+interface ParsedFile {
+  readonly file: FileNode;
+  readonly info: SourceInfo | undefined;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly hadErrors: boolean;
+}
+
+/** A file without errors. */
+export class CompiledFile {
+  readonly file: FileNode;
+  /** The text came with the compiler. */
+  readonly isWellKnown: boolean;
+  readonly #info: SourceInfo | undefined;
+  readonly #retainOptions: boolean;
+  #bytes: Uint8Array<ArrayBuffer> | undefined;
+
+  constructor(
+    file: FileNode,
+    isWellKnown: boolean,
+    info: SourceInfo | undefined,
+    retainOptions: boolean,
+  ) {
+    this.file = file;
+    this.isWellKnown = isWellKnown;
+    this.#info = info;
+    this.#retainOptions = retainOptions;
+  }
+
+  /** Its name as imports spell it. */
+  get name(): string {
+    return this.file.name;
+  }
+
+  /** The serialized `google.protobuf.FileDescriptorProto`. */
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return this.#bytes ??= writeFile(this.file, {
+      info: this.#info,
+      retainOptions: this.#retainOptions,
+    });
+  }
+}
+
+/**
+ * The phases from text to descriptor, for any number of files that import each other:
+ *
+ * 1. `source`, `lexer`, `parser`: text to nodes, each file alone;
+ * 2. imports: every imported file goes through all phases first;
+ * 3. `link/declare`, `symbols`: names into one table for all files;
+ * 4. `link/link`: names to what they mean;
+ * 5. `option`, `text_format`: options to values, features resolved;
+ * 6. `validate`: the rules of the language, and of its editions;
+ * 7. `descriptor`: nodes to bytes, when asked for.
+ *
+ * Each phase runs only for files that had no error in an earlier one, as in protoc.
+ */
+export class Compiler {
+  /** What the phases complained about; the owner empties it. */
+  diagnostics: Diagnostics = new Diagnostics();
+
+  readonly #options: CompilerOptions;
+  readonly #table = new SymbolTable();
+  readonly #compiled: Map<string, CompiledFile> = new Map();
+  readonly #parsed: Map<string, ParsedFile> = new Map();
+  /** Files being compiled, each imported by the one before. */
+  readonly #pending: FileNode[] = [];
+  /** Files that had errors in this run. */
+  readonly #failed: Set<string> = new Set();
+
+  constructor(options: CompilerOptions) {
+    this.#options = options;
+  }
+
+  /** The file of this name, if it was compiled. */
+  get(name: string): CompiledFile | undefined {
+    return this.#compiled.get(name);
+  }
+
+  /** All compiled files, imports before what imports them. */
+  get files(): Iterable<CompiledFile> {
+    return this.#compiled.values();
+  }
+
+  /** Forgets which files failed: their text, or that of their imports, may be another now. */
+  startRun(): void {
+    this.#failed.clear();
+    this.#parsed.clear();
+    this.diagnostics = new Diagnostics();
+  }
+
+  /**
+   * Parses a file ahead of {@linkcode compile} and tells what it imports: so that callers can fetch
+   * these without blocking.
+   */
+  parse(name: string, content: Content): string[] {
+    const { file } = this.#parse(name, content);
+    return [...file.imports, ...file.optionImports].map((node) => node.name);
+  }
+
+  /**
+   * Compiles a file and what it imports.
+   *
+   * @param content Its text; read like that of an import when not given.
+   * @returns Undefined when it had errors, which are in {@linkcode diagnostics}.
+   */
+  compile(name: string, content?: Content): CompiledFile | undefined {
+    return this.#compile(name, content, true);
+  }
+
+  #compile(
+    name: string,
+    content: Content | undefined,
+    isDirect: boolean,
+  ): CompiledFile | undefined {
+    const existing = this.#compiled.get(name);
+    if (existing) return existing;
+    if (this.#failed.has(name)) return undefined;
+    const cycleStart = this.#pending.findIndex((file) => file.name === name);
+    if (cycleStart >= 0) {
+      this.#reportCycle(cycleStart);
+      return undefined;
+    }
+    const compiled = this.#compileNew(name, content, isDirect);
+    if (compiled) this.#compiled.set(name, compiled);
+    else this.#failed.add(name);
+    return compiled;
+  }
+
+  #compileNew(
+    name: string,
+    content: Content | undefined,
+    isDirect: boolean,
+  ): CompiledFile | undefined {
+    let parsed = this.#parsed.get(name);
+    let isWellKnown = false;
+    if (!parsed) {
+      if (content === undefined) {
+        content = wellKnownText(name);
+        isWellKnown = content !== undefined;
+        content ??= this.#options.read(name);
+      }
+      if (content === undefined) {
+        this.#report(undefined, name, -1, "File not found.", false);
+        return undefined;
+      }
+      if (this.#pending.length >= MAX_IMPORT_DEPTH) {
+        const message = `Imports are nested deeper than ${MAX_IMPORT_DEPTH} files.`;
+        this.#report(undefined, name, -1, message, false);
+        return undefined;
+      }
+      parsed = this.#parse(name, content);
+    }
+    this.#parsed.delete(name);
+    for (const diagnostic of parsed.diagnostics) this.diagnostics.add(diagnostic);
+    if (parsed.hadErrors) return undefined;
+    const { file, info } = parsed;
+
+    this.#pending.push(file);
+    file.dependencies = file.imports.map((node) => this.#dependency(node.name));
+    file.optionDependencies = file.optionImports.map((node) => this.#dependency(node.name));
+    this.#pending.pop();
+
+    const context = new LinkContext({
+      file,
+      table: this.#table,
+      recordsPaths: info !== undefined,
+      isDirectInput: isDirect,
+      report: (offset, message, isWarning) =>
+        this.#report(file, file.name, offset, message, isWarning),
+      builtinType,
+    });
+    this.#checkImports(context);
+    if (!compileFile(context)) return undefined;
+    return new CompiledFile(file, isWellKnown, info, this.#options.retainOptions ?? false);
+  }
+
+  #dependency(name: string): FileNode | undefined {
+    return this.#compile(name, undefined, false)?.file;
+  }
+
+  #checkImports(context: LinkContext): void {
+    const { file } = context;
+    const seen = new Set<string>();
+    const check = (name: string, dependency: FileNode | undefined) => {
+      const offset = importOffset(file, name);
+      if (seen.has(name)) context.error(offset, `Import "${name}" was listed twice.`);
+      seen.add(name);
+      if (!dependency) {
+        context.error(offset, `Import "${name}" was not found or had errors.`);
+      }
+    };
+    file.imports.forEach(({ name }, i) => check(name, file.dependencies[i]));
+    file.optionImports.forEach(({ name }, i) => check(name, file.optionDependencies[i]));
+  }
+
+  #parse(name: string, content: Content): ParsedFile {
+    const diagnostics: Diagnostic[] = [];
+    const known = this.#parsed.get(name);
+    if (known) return known;
+    const isTooLarge = content.length > MAX_FILE_BYTES;
+    const source = new Source(isTooLarge ? "" : content);
+    const info = this.#options.sourceInfo ? new SourceInfo() : undefined;
+    const result = parseFile(name, source, info, (offset, message, isWarning) => {
+      diagnostics.push(diagnosticAt(source, name, offset, message, isWarning));
+    });
+    if (isTooLarge) {
+      const message = `File has ${content.length} bytes, more than the limit of ${MAX_FILE_BYTES}.`;
+      diagnostics.push(diagnosticAt(undefined, name, -1, message, false));
+    }
+    const parsed = {
+      file: result.file,
+      info,
+      diagnostics,
+      hadErrors: result.hadErrors || isTooLarge,
+    };
+    this.#parsed.set(name, parsed);
+    return parsed;
+  }
+
+  #reportCycle(from: number): void {
+    const chain = this.#pending.slice(from).map((file) => file.name);
+    const file = this.#pending[from]!;
+    const name = file.name;
+    this.#report(
+      file,
+      name,
+      importOffset(file, chain[1] ?? name),
+      `File recursively imports itself: ${[...chain, name].join(" -> ")}`,
+      false,
+    );
+  }
+
+  #report(
+    file: FileNode | undefined,
+    name: string,
+    offset: number,
+    message: string,
+    isWarning: boolean,
+  ): void {
+    this.diagnostics.add(diagnosticAt(file?.source, name, offset, message, isWarning));
+  }
+}
+
+function diagnosticAt(
+  source: Source | undefined,
+  file: string,
+  offset: number,
+  message: string,
+  isWarning: boolean,
+): Diagnostic {
+  const severity = isWarning ? "warning" : "error";
+  if (!source || offset < 0) return { file, line: 0, column: 0, message, severity };
+  const { line, column } = source.position(offset);
+  return { file, line: line + 1, column: column + 1, message, severity };
+}
+
+let builtin: SymbolNode | undefined;
+
+/** Messages of the descriptor.proto that comes with the compiler: for files that import none. */
+function builtinType(name: string): MessageNode {
+  builtin ??= compileBuiltin();
+  let node: SymbolNode | undefined = builtin;
+  for (const part of name.split(".")) {
+    node = node && "members" in node ? node.members.get(part) : undefined;
+  }
+  if (node?.kind !== "message") throw new Error(`Cannot find ${name} in ${DESCRIPTOR_PROTO}`);
+  return node;
+}
+
+function compileBuiltin(): SymbolNode {
+  const compiler = new Compiler({ read: () => undefined });
+  const compiled = compiler.compile(DESCRIPTOR_PROTO);
+  compiler.diagnostics.throwIfAny();
+  let node = compiled!.file.scope!;
+  while (node.parent) node = node.parent;
+  return node;
+}
