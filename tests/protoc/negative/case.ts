@@ -34,12 +34,17 @@ export interface Case {
   readonly source: string;
   /** File contents by name; `case.proto` is the one to compile. */
   readonly files: ReadonlyMap<string, Uint8Array>;
-  /** The error lines of protoc, in order; empty when it accepts the input. */
+  /** The error lines of protoc, in order; empty when it accepts the input, or aborts on it. */
   errors: string[];
+  /** Whether protoc itself dies of the input; then nothing can be held against it but survival. */
+  aborts: boolean;
 }
 
 /** Name of the file that a case compiles. */
 export const MAIN = "case.proto";
+
+const ACCEPTED = "accepted";
+const ABORTS = "protoc aborts";
 
 const CASES = new URL("./cases/", import.meta.url);
 
@@ -78,7 +83,8 @@ export function parseGroup(group: string, text: string): { foreword: string; cas
       title,
       source,
       files: filesOf(source),
-      errors: errors[0] === "accepted" ? [] : errors,
+      errors: errors[0] === ACCEPTED || errors[0] === ABORTS ? [] : errors,
+      aborts: errors[0] === ABORTS,
     };
   });
   return { foreword, cases };
@@ -86,8 +92,8 @@ export function parseGroup(group: string, text: string): { foreword: string; cas
 
 /** The text of a case file. */
 export function printGroup(foreword: string, cases: readonly Case[]): string {
-  const blocks = cases.map(({ title, source, errors }) => {
-    const lines = errors.length === 0 ? ["accepted"] : errors;
+  const blocks = cases.map(({ title, source, errors, aborts }) => {
+    const lines = aborts ? [ABORTS] : errors.length === 0 ? [ACCEPTED] : errors;
     return `=== ${title}\n${source}${lines.map((line) => `>>> ${line}\n`).join("")}`;
   });
   return foreword.replace(/\n*$/, "\n\n") + blocks.join("\n");

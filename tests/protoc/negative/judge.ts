@@ -63,6 +63,7 @@ export async function judge(): Promise<{ counts: NegativeCounts; lines: string[]
       lines.push(`${where}: threw ${error instanceof Error ? error.stack : String(error)}`);
       continue;
     }
+    if (one.aborts) continue;
     if (one.errors.length === 0) {
       counts.valid++;
       if (ours.length === 0) counts.accepted++;
