@@ -5,7 +5,7 @@ import { ENCODE_DEPTH, misfit } from "./misfit.ts";
 import { input } from "./reader.ts";
 import { holdsBytes, isCompilable } from "./shape.ts";
 import { type Unit, unitOf } from "./unit.ts";
-import { scratch, SCRATCH_BYTES, SCRATCH_KEPT_BYTES } from "./writer.ts";
+import { scratch, SCRATCH_BYTES, viewOf } from "./writer.ts";
 
 /** Most levels of messages and groups within each other that are decoded: protobuf's usual limit. */
 export const DECODE_DEPTH = 100;
@@ -82,14 +82,14 @@ export class CompiledCodec implements Codec {
     const b = bytes.constructor === Uint8Array ? bytes : plainBytes(bytes);
     input.start = start;
     input.end = end;
-    input.kept = this.aliases ? b : undefined;
-    input.shift = 0;
+    input.aliases = this.aliases;
     try {
-      return this.#unit.decode(b, start, end, DECODE_DEPTH - 1, undefined, 0);
+      const message = this.#unit.decode(b, start, end, DECODE_DEPTH - 1, undefined, 0);
+      if (input.copy !== undefined) input.copy = undefined;
+      return message;
     } catch (error) {
+      input.copy = undefined;
       throw this.#failure(error, start);
-    } finally {
-      input.kept = undefined;
     }
   }
 
@@ -107,13 +107,12 @@ export class CompiledCodec implements Codec {
     if (scratch.busy) return this.#encodeAside(message);
     scratch.busy = true;
     try {
-      const size = this.#unit.encode(message, 0, ENCODE_DEPTH);
-      return scratch.bytes.subarray(0, size);
-    } catch (error) {
-      throw this.#refusal(error, message);
-    } finally {
+      const view = viewOf(this.#unit.encode(message, 0, ENCODE_DEPTH));
       scratch.busy = false;
-      if (scratch.bytes.length > SCRATCH_KEPT_BYTES) scratch.bytes = new Uint8Array(SCRATCH_BYTES);
+      return view;
+    } catch (error) {
+      scratch.busy = false;
+      throw this.#refusal(error, message);
     }
   }
 

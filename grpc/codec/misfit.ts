@@ -35,17 +35,27 @@ function expected(path: string, what: string, value: unknown): string {
   return `${path}: expected ${what}, got ${describe(value)}`;
 }
 
+function shortened(text: string): string {
+  return text.length > 40 ? `${text.slice(0, 40)}…` : text;
+}
+
+function tooDeep(path: string): string {
+  return `${
+    shortened(path)
+  }: messages are nested more than ${ENCODE_DEPTH} deep, does one contain itself?`;
+}
+
 /** A value in a few words: its type, and what it is if that is short. */
 export function describe(value: unknown): string {
   switch (typeof value) {
     case "string":
-      return `string ${JSON.stringify(value.length > 40 ? `${value.slice(0, 40)}…` : value)}`;
+      return `string ${JSON.stringify(shortened(value))}`;
     case "number":
       return `number ${Object.is(value, -0) ? "-0" : value}`;
     case "boolean":
       return `boolean ${value}`;
     case "bigint":
-      return `bigint ${value}`;
+      return `bigint ${shortened(String(value))}`;
     case "object": {
       if (value === null) return "null";
       if (Array.isArray(value)) return `array of ${value.length}`;
@@ -66,9 +76,7 @@ function checkMessage(
   path: string,
   depth: number,
 ): string | undefined {
-  if (depth < 0) {
-    return `${path}: messages are nested more than ${ENCODE_DEPTH} deep, does one contain itself?`;
-  }
+  if (depth < 0) return tooDeep(path);
   const what = path === desc.typeName
     ? "message or object of its fields"
     : `message ${desc.typeName} or object of its fields`;
@@ -215,23 +223,26 @@ function checkMessageValue(
 ): string | undefined {
   if (isJson(field)) return checkJson(value, path, depth - 1);
   if (isUnwrapped(field)) {
+    if (depth < 1) return tooDeep(path);
     const inner = field.message.fields[0]!;
     return inner.fieldKind === "scalar" ? checkScalar(inner.scalar, value, path) : undefined;
   }
   return checkMessage(field.message, value, path, depth - 1);
 }
 
+/** JSON becomes messages: an object a Struct, an array a ListValue, and every value in them a Value. */
 function checkJson(value: unknown, path: string, depth: number): string | undefined {
   if (!isJsonObject(value)) return expected(path, "JSON object", value);
+  if (depth < 0) return tooDeep(path);
   for (const key of Object.keys(value)) {
-    const found = checkJsonValue(value[key], `${path}[${JSON.stringify(key)}]`, depth);
+    const found = checkJsonValue(value[key], `${path}[${JSON.stringify(key)}]`, depth - 1);
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
 function checkJsonValue(value: unknown, path: string, depth: number): string | undefined {
-  if (depth <= 0) return `${path}: JSON is nested too deeply, does a value contain itself?`;
+  if (depth < 0) return tooDeep(path);
   switch (typeof value) {
     case "number":
     case "string":
@@ -240,8 +251,9 @@ function checkJsonValue(value: unknown, path: string, depth: number): string | u
     case "object": {
       if (value === null) return undefined;
       if (!Array.isArray(value)) return checkJson(value, path, depth - 1);
+      if (depth < 1) return tooDeep(path);
       for (let i = 0; i < value.length; i++) {
-        const found = checkJsonValue(value[i], `${path}[${i}]`, depth - 1);
+        const found = checkJsonValue(value[i], `${path}[${i}]`, depth - 2);
         if (found !== undefined) return found;
       }
       return undefined;

@@ -21,6 +21,25 @@ export const scratch: { bytes: Uint8Array; busy: boolean } = {
   busy: false,
 };
 
+/** Largest result whose view is kept for the next result of the same size, as making one costs more than it holds. */
+const VIEW_BYTES = 1_024;
+
+const smallest = scratch.bytes;
+const views: (Uint8Array | undefined)[] = new Array(VIEW_BYTES + 1).fill(undefined);
+let viewed = smallest;
+
+/** The first `size` bytes of the scratch, as the result of an encode. A scratch grown too large is then let go. */
+export function viewOf(size: number): Uint8Array {
+  const b = scratch.bytes;
+  if (b.length > SCRATCH_KEPT_BYTES) scratch.bytes = smallest;
+  if (size > VIEW_BYTES) return b.subarray(0, size);
+  if (b !== viewed) {
+    views.fill(undefined);
+    viewed = b;
+  }
+  return views[size] ??= b.subarray(0, size);
+}
+
 /** Makes the scratch at least `size` bytes large and returns it. What is written stays. */
 export function grow(size: number): Uint8Array {
   if (size > MESSAGE_LIMIT_BYTES) {
@@ -28,7 +47,8 @@ export function grow(size: number): Uint8Array {
       `Cannot encode message as it must be <= ${MESSAGE_LIMIT_BYTES} bytes: it is larger`,
     );
   }
-  let length = scratch.bytes.length;
+  // The scratch has no bytes at all if a caller has transferred the buffer of a result.
+  let length = Math.max(scratch.bytes.length, SCRATCH_BYTES);
   while (length < size) length *= 2;
   const bytes = new Uint8Array(length);
   bytes.set(scratch.bytes);
