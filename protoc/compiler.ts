@@ -5,6 +5,7 @@ import { LinkContext } from "./link/context.ts";
 import { importOffset } from "./link/link.ts";
 import { compileFile } from "./link/phases.ts";
 import { parseFile } from "./parser.ts";
+import { isCanonicalName } from "./resolver.ts";
 import { Source } from "./source.ts";
 import { SourceInfo } from "./source_info.ts";
 import { type SymbolNode, SymbolTable } from "./symbols.ts";
@@ -86,7 +87,7 @@ export class CompiledFile {
  * Each phase runs only for files that had no error in an earlier one, as in protoc.
  */
 export class Compiler {
-  /** What the phases complained about; the owner empties it. */
+  /** What the phases complained about in this run. */
   diagnostics: Diagnostics = new Diagnostics();
 
   readonly #options: CompilerOptions;
@@ -97,6 +98,7 @@ export class Compiler {
   readonly #pending: FileNode[] = [];
   /** Files that had errors in this run. */
   readonly #failed: Set<string> = new Set();
+  readonly #requested: Set<string> = new Set();
 
   constructor(options: CompilerOptions) {
     this.#options = options;
@@ -112,11 +114,36 @@ export class Compiler {
     return this.#compiled.values();
   }
 
-  /** Forgets which files failed: their text, or that of their imports, may be another now. */
-  startRun(): void {
+  /**
+   * Tells which files are wanted for themselves, before the first of them is compiled: only these are
+   * checked for unused imports.
+   */
+  request(names: readonly string[]): void {
+    for (const name of names) this.#requested.add(name);
+  }
+
+  /**
+   * Forgets complaints, and which files failed: their text, or that of their imports, may be another
+   * the next time.
+   */
+  endRun(): void {
+    this.#requested.clear();
     this.#failed.clear();
     this.#parsed.clear();
     this.diagnostics = new Diagnostics();
+  }
+
+  /**
+   * True when a compiled file was made from this text; if not, complains. Built-in files are what they
+   * are, whatever text comes under their names.
+   */
+  isSame(compiled: CompiledFile, content: Content): boolean {
+    const { file, isWellKnown } = compiled;
+    if (isWellKnown || file.source.text === new Source(content).text) return true;
+    const message =
+      "A file with this name is already loaded, with other text. Use another name or a new loader.";
+    this.#report(undefined, file.name, -1, message, false);
+    return false;
   }
 
   /**
@@ -135,14 +162,11 @@ export class Compiler {
    * @returns Undefined when it had errors, which are in {@linkcode diagnostics}.
    */
   compile(name: string, content?: Content): CompiledFile | undefined {
-    return this.#compile(name, content, true);
+    this.#requested.add(name);
+    return this.#compile(name, content);
   }
 
-  #compile(
-    name: string,
-    content: Content | undefined,
-    isDirect: boolean,
-  ): CompiledFile | undefined {
+  #compile(name: string, content?: Content): CompiledFile | undefined {
     const existing = this.#compiled.get(name);
     if (existing) return existing;
     if (this.#failed.has(name)) return undefined;
@@ -151,20 +175,22 @@ export class Compiler {
       this.#reportCycle(cycleStart);
       return undefined;
     }
-    const compiled = this.#compileNew(name, content, isDirect);
+    const compiled = this.#compileNew(name, content);
     if (compiled) this.#compiled.set(name, compiled);
     else this.#failed.add(name);
     return compiled;
   }
 
-  #compileNew(
-    name: string,
-    content: Content | undefined,
-    isDirect: boolean,
-  ): CompiledFile | undefined {
+  #compileNew(name: string, content: Content | undefined): CompiledFile | undefined {
     let parsed = this.#parsed.get(name);
     let isWellKnown = false;
     if (!parsed) {
+      if (content === undefined && !isCanonicalName(name)) {
+        const message =
+          'Backslashes, consecutive slashes, ".", or ".." are not allowed in the virtual path';
+        this.#report(undefined, name, -1, message, false);
+        return undefined;
+      }
       if (content === undefined) {
         content = wellKnownText(name);
         isWellKnown = content !== undefined;
@@ -195,7 +221,7 @@ export class Compiler {
       file,
       table: this.#table,
       recordsPaths: info !== undefined,
-      isDirectInput: isDirect,
+      isDirectInput: this.#requested.has(name),
       report: (offset, message, isWarning) =>
         this.#report(file, file.name, offset, message, isWarning),
       builtinType,
@@ -206,7 +232,7 @@ export class Compiler {
   }
 
   #dependency(name: string): FileNode | undefined {
-    return this.#compile(name, undefined, false)?.file;
+    return this.#compile(name)?.file;
   }
 
   #checkImports(context: LinkContext): void {

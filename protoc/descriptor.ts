@@ -12,7 +12,6 @@ import {
   type ServiceNode,
   Visibility,
 } from "./ast.ts";
-import { Edition } from "./features.ts";
 import { serializeOptions } from "./option/retention.ts";
 import { WireWriter } from "./option/wire.ts";
 import type { SourceInfo } from "./source_info.ts";

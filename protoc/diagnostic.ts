@@ -57,7 +57,7 @@ export class Diagnostics {
  *   ProtoError,
  * );
  * assertEquals(error.message, 'a.proto:1:32: "B" is not defined.');
- * assertEquals(error.diagnostics[0].line, 1);
+ * assertEquals(error.diagnostics[0]?.line, 1);
  * ```
  */
 export class ProtoError extends Error {

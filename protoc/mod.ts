@@ -1,5 +1,35 @@
-/** x
+/**
+ * `.proto` text to descriptors of protobuf-es, without a binary and without generated code: every file
+ * that protoc accepts, byte for byte; every file it refuses, with its line.
+ *
+ * @example Load a schema and use it
+ * ```ts
+ * import { assertEquals } from "@std/assert";
+ * import { create, toJson } from "@bufbuild/protobuf";
+ * import { Loader } from "@sluice/sluice/protoc";
+ *
+ * const loader = new Loader();
+ * loader.load('syntax = "proto3"; message Point { int32 x = 1; }', "point.proto");
+ * const Point = loader.registry.getMessage("Point")!;
+ * assertEquals(toJson(Point, create(Point, { x: 3 })), { x: 3 });
+ * ```
+ *
+ * Imports inside this folder go one way: `loader` → `compiler` → `descriptor`, `link`, `parser` →
+ * `validate`, `option`, `text_format` → `symbols`, `token_reader` → `ast`, `lexer` → `source`,
+ * `diagnostic`.
+ *
  * @module
  */
-/** y */
-export const yprotoc: number = 1;
+
+export { MAX_FILE_BYTES, MAX_IMPORT_DEPTH } from "./compiler.ts";
+export {
+  type Diagnostic,
+  formatDiagnostic,
+  MAX_DIAGNOSTICS,
+  ProtoError,
+  type Severity,
+} from "./diagnostic.ts";
+export { MAX_TOKEN_BYTES } from "./lexer.ts";
+export { Loader, type LoaderOptions, type Resolved, type RootOptions } from "./loader.ts";
+export { MAX_MESSAGE_DEPTH } from "./parse_field.ts";
+export { MAX_DIRECTORY_DEPTH } from "./resolver.ts";

@@ -113,6 +113,9 @@ function parseMethodOptions(
   location: Location | undefined,
 ): void {
   reader.expectEnd(Punctuator.openBrace, location);
+  // Braces alone are enough for the descriptor to have options, if empty ones.
+  method.options = new OptionsNode();
+  const { options } = method;
   while (!reader.takeEnd(Punctuator.closeBrace, undefined)) {
     if (reader.atEnd) {
       reader.fail("Reached end of input in method options (missing '}').");
@@ -120,8 +123,7 @@ function parseMethodOptions(
     if (reader.takeEnd(Punctuator.semicolon, undefined)) continue;
     const optionsLocation = reader.open(location, MethodTag.options);
     recover(reader, () => {
-      method.options ??= new OptionsNode();
-      parseOption(reader, method.options, optionsLocation, true);
+      parseOption(reader, options, optionsLocation, true);
       reader.close(optionsLocation);
     });
   }

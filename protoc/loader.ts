@@ -1,0 +1,273 @@
+import {
+  createFileRegistry,
+  createRegistry,
+  type DescFile,
+  fromBinary,
+  type Registry,
+} from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { type CompiledFile, Compiler, type Content } from "./compiler.ts";
+import { type Diagnostic, ProtoError } from "./diagnostic.ts";
+import { findFiles, ImportRoots } from "./resolver.ts";
+import { wellKnownDescriptor, wellKnownText } from "./well_known/files.ts";
+
+/** The text of a file, or nothing when there is no such file. */
+export type Resolved = string | Uint8Array | null | undefined;
+
+/** Options of {@linkcode Loader}. */
+export interface LoaderOptions {
+  /**
+   * Called for an import that was not loaded before and is not built in, with its name as written. A
+   * promise can be awaited by {@linkcode Loader.loadAsync} only.
+   */
+  readonly resolve?: (name: string) => Resolved | Promise<Resolved>;
+  /**
+   * Keep where everything was written and the comments, in `DescFile.proto.sourceCodeInfo`.
+   *
+   * @default {false}
+   */
+  readonly sourceInfo?: boolean;
+  /**
+   * Keep options that are declared for the source only (`retention = RETENTION_SOURCE`).
+   *
+   * @default {false}
+   */
+  readonly retainOptions?: boolean;
+}
+
+/** Options of {@linkcode Loader.loadFile} and {@linkcode Loader.loadAll}. */
+export interface RootOptions {
+  /**
+   * Directories that import names are relative to, searched in order.
+   *
+   * @default {["."]}
+   */
+  readonly roots?: readonly string[];
+}
+
+/**
+ * Turns `.proto` text into descriptors of protobuf-es: linked, validated, and the same bytes as
+ * `protoc` 36 makes of it.
+ *
+ * The language is proto2, proto3 and editions 2023 and 2024. `google/protobuf/*.proto` are built in:
+ * their messages are the very objects that protobuf-es exports, so a loaded `Timestamp` is everyone's
+ * `Timestamp`. A file that has an error is not loaded, and what was loaded before stays as it was.
+ *
+ * @example Load a service
+ * ```ts
+ * import { assertEquals } from "@std/assert";
+ * import { Loader } from "@sluice/sluice/protoc";
+ *
+ * const loader = new Loader();
+ * const file = loader.load(
+ *   `syntax = "proto3";
+ *    package helloworld;
+ *    service Greeter { rpc SayHello(HelloRequest) returns (HelloReply); }
+ *    message HelloRequest { string name = 1; }
+ *    message HelloReply { string message = 1; }`,
+ *   "helloworld.proto",
+ * );
+ * assertEquals(file.services[0]?.methods[0]?.input.typeName, "helloworld.HelloRequest");
+ * assertEquals(loader.loaded["helloworld.proto"], file);
+ * ```
+ */
+export class Loader {
+  /** Every loaded file by name, imports too, but not the built-in ones. */
+  readonly loaded: Readonly<Record<string, DescFile>>;
+
+  readonly #loaded: Record<string, DescFile> = Object.create(null);
+  readonly #descriptors: Map<string, DescFile> = new Map();
+  readonly #contents: Map<string, Content> = new Map();
+  readonly #compiler: Compiler;
+  readonly #resolve: LoaderOptions["resolve"];
+  #warnings: Diagnostic[] = [];
+  #registry: Registry | undefined;
+
+  /** Creates a loader that knows the built-in files only. */
+  constructor(options: LoaderOptions = {}) {
+    this.loaded = this.#loaded;
+    this.#resolve = options.resolve;
+    this.#compiler = new Compiler({
+      read: (name) => this.#read(name),
+      sourceInfo: options.sourceInfo ?? false,
+      retainOptions: options.retainOptions ?? false,
+    });
+  }
+
+  /** Warnings of all loads so far, such as unused imports. */
+  get warnings(): readonly Diagnostic[] {
+    return this.#warnings;
+  }
+
+  /** All types of all loaded files and of the built-in files they import. */
+  get registry(): Registry {
+    return this.#registry ??= createRegistry(...this.#descriptors.values());
+  }
+
+  /**
+   * The serialized `google.protobuf.FileDescriptorProto` of a loaded or imported file, byte for byte
+   * as `protoc --descriptor_set_out` writes it.
+   *
+   * @throws {RangeError} If no file of this name was loaded.
+   */
+  bytes(name: string): Uint8Array<ArrayBuffer> {
+    const compiled = this.#compiler.get(name);
+    if (!compiled) throw new RangeError(`Cannot give bytes of a file that is not loaded: ${name}`);
+    return compiled.bytes;
+  }
+
+  /**
+   * Loads one file from its text. Imports are looked up among the files loaded before, the built-in
+   * ones, and the `resolve` hook, in this order.
+   *
+   * The same text under the same name again gives the same descriptor.
+   *
+   * @param text The file; bytes are taken for UTF-8.
+   * @param name What other files import it as, such as `google/type/date.proto`.
+   * @throws {ProtoError} If it or an import has errors, or another text was loaded under the name.
+   * @throws {TypeError} If `resolve` answers with a promise: then use {@linkcode loadAsync}.
+   */
+  load(text: string | Uint8Array, name: string): DescFile {
+    checkName(name);
+    return this.#run([{ name, text }])[0]!;
+  }
+
+  /**
+   * Loads one file like {@linkcode load}, waiting for a `resolve` that gives promises.
+   *
+   * @throws {ProtoError} If it or an import has errors, or another text was loaded under the name.
+   */
+  async loadAsync(text: string | Uint8Array, name: string): Promise<DescFile> {
+    checkName(name);
+    await this.#fetch([{ name, text }], undefined);
+    return this.#run([{ name, text }])[0]!;
+  }
+
+  /**
+   * Loads a file from disk, and what it imports from the import roots.
+   *
+   * @param path Path of the file, inside one of the roots or relative to one of them.
+   * @throws {ProtoError} If a file is missing or has errors.
+   */
+  async loadFile(path: string | URL, options: RootOptions = {}): Promise<DescFile> {
+    const files = await this.loadAll([path], options);
+    return files[0]!;
+  }
+
+  /**
+   * Loads files from disk, and what they import from the import roots. Directories stand for all
+   * `.proto` files in them and below.
+   *
+   * Files without errors are loaded even if others have some.
+   *
+   * @returns The files that were named or found, sorted by name inside of directories.
+   * @throws {ProtoError} If a file is missing or has errors: those of all files together.
+   */
+  async loadAll(
+    paths: readonly (string | URL)[],
+    options: RootOptions = {},
+  ): Promise<DescFile[]> {
+    const roots = new ImportRoots(options.roots ?? ["."]);
+    const found = await findFiles(paths, roots);
+    if (found.missing.length > 0) throw new ProtoError(found.missing);
+    const files = found.names.map((name) => ({ name, text: undefined }));
+    await this.#fetch(files, roots);
+    return this.#run(files);
+  }
+
+  /** Compiles files whose imports can be had without waiting. */
+  #run(files: readonly RequestedFile[]): DescFile[] {
+    const compiler = this.#compiler;
+    const compiled: CompiledFile[] = [];
+    try {
+      compiler.request(files.map(({ name }) => name));
+      for (const { name, text } of files) {
+        const file = compiler.compile(name, text);
+        if (file && (text === undefined || compiler.isSame(file, text))) compiled.push(file);
+      }
+      this.#registry = undefined;
+      for (const file of compiled) this.#descriptor(file.name);
+      this.#warnings = this.#warnings.concat(compiler.diagnostics.warnings);
+      compiler.diagnostics.throwIfAny();
+      return compiled.map((file) => this.#descriptor(file.name));
+    } finally {
+      compiler.endRun();
+      this.#contents.clear();
+    }
+  }
+
+  /** The descriptor of a compiled file; made when first asked for, as are those of its imports. */
+  #descriptor(name: string): DescFile {
+    const existing = this.#descriptors.get(name);
+    if (existing) return existing;
+    const compiled = this.#compiler.get(name);
+    if (!compiled) throw new Error(`Cannot describe a file that is not compiled: ${name}`);
+    // Imports first, so that a long chain of them does not nest.
+    for (const { name } of compiled.file.imports) this.#descriptor(name);
+    const descriptor = wellKnownDescriptor(name) ?? this.#createDescriptor(compiled);
+    this.#descriptors.set(name, descriptor);
+    if (!compiled.isWellKnown) this.#loaded[name] = descriptor;
+    return descriptor;
+  }
+
+  #createDescriptor(compiled: CompiledFile): DescFile {
+    const proto = fromBinary(FileDescriptorProtoSchema, compiled.bytes);
+    const registry = createFileRegistry(proto, (name) => this.#descriptor(name));
+    return registry.getFile(compiled.name)!;
+  }
+
+  #read(name: string): Content | undefined {
+    const content = this.#contents.get(name);
+    if (content !== undefined) return content;
+    const resolved = this.#resolve?.(name);
+    if (resolved instanceof Promise) {
+      // Nobody will look at what becomes of it.
+      resolved.catch(() => {});
+      throw new TypeError(
+        `Cannot wait for the promise that resolve() gave for "${name}": use loadAsync()`,
+      );
+    }
+    return resolved ?? undefined;
+  }
+
+  /** Gets the text of all files and of what they import, so that {@linkcode #run} need not wait. */
+  async #fetch(files: readonly RequestedFile[], roots: ImportRoots | undefined): Promise<void> {
+    const compiler = this.#compiler;
+    const seen = new Set(files.map(({ name }) => name));
+    let wave: readonly RequestedFile[] = files;
+    while (wave.length > 0) {
+      const contents = await Promise.all(
+        wave.map(({ name, text }) => text ?? this.#fetchOne(name, roots)),
+      );
+      const next: RequestedFile[] = [];
+      wave.forEach(({ name, text }, i) => {
+        const content = contents[i];
+        if (content === undefined) return;
+        if (text === undefined) this.#contents.set(name, content);
+        for (const imported of compiler.parse(name, content)) {
+          if (seen.has(imported)) continue;
+          seen.add(imported);
+          next.push({ name: imported, text: undefined });
+        }
+      });
+      wave = next;
+    }
+  }
+
+  async #fetchOne(name: string, roots: ImportRoots | undefined): Promise<Content | undefined> {
+    if (this.#compiler.get(name) || wellKnownText(name) !== undefined) return undefined;
+    return await this.#resolve?.(name) ?? await roots?.read(name);
+  }
+}
+
+/** A file to load; without text it is read. */
+interface RequestedFile {
+  readonly name: string;
+  readonly text: Content | undefined;
+}
+
+function checkName(name: string): void {
+  if (typeof name !== "string" || name === "") {
+    throw new TypeError("Cannot load a file without a name: give the name that imports use for it");
+  }
+}
