@@ -1,0 +1,226 @@
+/**
+ * Reads the body of an HTTP/1.1 message out of a buffer (RFC 9112 §6, §7), without I/O.
+ *
+ * @module
+ */
+import { MessageError } from "./error.ts";
+import { HeadSearch, readTrailers } from "./read.ts";
+
+/** Octets of a chunk-size line, extensions included. */
+export const MAX_CHUNK_LINE = 1024;
+/** Octets of chunk extensions in one body: they carry nothing and cost the reader. */
+export const MAX_CHUNK_EXTENSIONS = 16 << 10;
+/** Octets of a trailer section. */
+export const MAX_TRAILER_BYTES = 8 << 10;
+/** Fields of a trailer section. */
+export const MAX_TRAILER_FIELDS = 64;
+
+const TRAILER_LIMITS = {
+  maxHeaderBytes: MAX_TRAILER_BYTES,
+  maxHeaderFields: MAX_TRAILER_FIELDS,
+  maxTargetBytes: MAX_TRAILER_BYTES,
+};
+
+const CR = 0x0d;
+const LF = 0x0a;
+
+/** What {@linkcode BodyReader.next} found. */
+export const Found = {
+  /** Nothing yet: give it more. */
+  NOTHING: 0,
+  /** `buf[dataStart, dataEnd)` is body. */
+  DATA: 1,
+  /** The message is complete. */
+  END: 2,
+} as const;
+
+/** Where a chunked reader stands. */
+const Mode = { LENGTH: 0, TO_EOF: 1, SIZE: 2, DATA: 3, DATA_END: 4, TRAILERS: 5, DONE: 6 } as const;
+
+const NO_FIELDS: readonly string[] = [];
+
+/** How a body ends: after a number of octets, at the last chunk, or with the connection. */
+export type Framing = number | "chunked" | "eof";
+
+/** One body. Feed it the buffer again and again; it says what it took. */
+export class BodyReader {
+  /** Octets taken by the last {@linkcode BodyReader.next}, counted from its `start`. */
+  consumed = 0;
+  /** The piece found. */
+  dataStart = 0;
+  dataEnd = 0;
+  /** Trailer fields; complete when the end was found. */
+  trailers: readonly string[] = NO_FIELDS;
+
+  #mode: number;
+  /** Octets of the body or of the chunk still to come. */
+  #left: number;
+  #extensions = 0;
+  #search: HeadSearch | null = null;
+
+  constructor(framing: Framing) {
+    this.#left = typeof framing === "number" ? framing : 0;
+    this.#mode = framing === "chunked"
+      ? Mode.SIZE
+      : framing === "eof"
+      ? Mode.TO_EOF
+      : framing === 0
+      ? Mode.DONE
+      : Mode.LENGTH;
+  }
+
+  /** Whether the message is complete. */
+  get done(): boolean {
+    return this.#mode === Mode.DONE;
+  }
+
+  /** Octets still to come, if the length was given in advance, else -1. */
+  get left(): number {
+    return this.#mode === Mode.LENGTH ? this.#left : this.#mode === Mode.DONE ? 0 : -1;
+  }
+
+  /** Octets still to come of what is plain data now; they may be read past this reader. */
+  get plain(): number {
+    return this.#mode === Mode.LENGTH || this.#mode === Mode.DATA ? this.#left : 0;
+  }
+
+  /** Tells that `n` octets of {@linkcode BodyReader.plain} were read elsewhere. */
+  skip(n: number): void {
+    this.#left -= n;
+    if (this.#left === 0) this.#mode = this.#mode === Mode.DATA ? Mode.DATA_END : Mode.DONE;
+  }
+
+  /**
+   * The connection ended.
+   *
+   * @throws {MessageError} If the message was not complete.
+   */
+  eof(): void {
+    if (this.#mode === Mode.TO_EOF) this.#mode = Mode.DONE;
+    if (this.#mode !== Mode.DONE) {
+      throw new MessageError("Connection ended in the middle of a body (RFC 9112 §8)");
+    }
+  }
+
+  /**
+   * Looks at `buf[start, end)`; takes `consumed` octets of it.
+   *
+   * @throws {MessageError} If the framing is broken.
+   */
+  next(buf: Uint8Array, start: number, end: number): number {
+    let p = start;
+    for (;;) {
+      switch (this.#mode) {
+        case Mode.DONE:
+          this.consumed = p - start;
+          return Found.END;
+        case Mode.TO_EOF:
+        case Mode.LENGTH:
+        case Mode.DATA: {
+          if (p === end) {
+            this.consumed = p - start;
+            return Found.NOTHING;
+          }
+          const n = this.#mode === Mode.TO_EOF ? end - p : Math.min(end - p, this.#left);
+          this.dataStart = p;
+          this.dataEnd = p + n;
+          if (this.#mode !== Mode.TO_EOF) this.skip(n);
+          this.consumed = p + n - start;
+          return Found.DATA;
+        }
+        case Mode.DATA_END:
+          if (end > p && (buf[p] !== CR || (end - p > 1 && buf[p + 1] !== LF))) {
+            throw new MessageError("Chunk must end in CRLF after its size (RFC 9112 §7.1)");
+          }
+          if (end - p < 2) {
+            this.consumed = p - start;
+            return Found.NOTHING;
+          }
+          p += 2;
+          this.#mode = Mode.SIZE;
+          break;
+        case Mode.SIZE: {
+          const next = this.#readSize(buf, p, end);
+          if (next < 0) {
+            this.consumed = p - start;
+            return Found.NOTHING;
+          }
+          p = next;
+          break;
+        }
+        case Mode.TRAILERS: {
+          const next = this.#readTrailers(buf, p, end);
+          if (next < 0) {
+            this.consumed = p - start;
+            return Found.NOTHING;
+          }
+          p = next;
+          this.#mode = Mode.DONE;
+          break;
+        }
+      }
+    }
+  }
+
+  /** Reads `chunk-size [ chunk-ext ] CRLF`; returns where it ends, or -1 if more is needed. */
+  #readSize(buf: Uint8Array, start: number, end: number): number {
+    let p = start;
+    let size = 0;
+    for (; p < end; p++) {
+      const digit = HEX[buf[p]!]!;
+      if (digit === 255) break;
+      size = size * 16 + digit;
+      // 2^52 and more is no length anyone sends, and beyond 2^53 numbers lose octets.
+      if (p - start >= 13) {
+        throw new MessageError("Chunk size must be at most 13 digits (RFC 9112 §7.1)");
+      }
+    }
+    if (p === end) return -1;
+    if (p === start) {
+      throw new MessageError(
+        `Chunk size must be hexadecimal digits (RFC 9112 §7.1): got octet 0x${
+          buf[p]!.toString(16).padStart(2, "0")
+        }`,
+      );
+    }
+    const extension = p;
+    if (buf[p] === SEMICOLON) {
+      while (p < end && buf[p] !== CR && buf[p] !== LF) p++;
+      if (p - start > MAX_CHUNK_LINE) {
+        throw new MessageError(`Chunk line must be <= ${MAX_CHUNK_LINE} octets`);
+      }
+      if (p === end) return -1;
+    }
+    if (buf[p] !== CR) {
+      throw new MessageError(
+        `Chunk size must be followed by ";" or CRLF (RFC 9112 §7.1): got octet 0x${
+          buf[p]!.toString(16).padStart(2, "0")
+        }`,
+      );
+    }
+    if (end - p < 2) return -1;
+    if (buf[p + 1] !== LF) throw new MessageError("Chunk line must end in CRLF (RFC 9112 §7.1)");
+    this.#extensions += p - extension;
+    if (this.#extensions > MAX_CHUNK_EXTENSIONS) {
+      throw new MessageError(`Chunk extensions must be <= ${MAX_CHUNK_EXTENSIONS} octets in all`);
+    }
+    this.#left = size;
+    this.#mode = size === 0 ? Mode.TRAILERS : Mode.DATA;
+    return p + 2;
+  }
+
+  #readTrailers(buf: Uint8Array, start: number, end: number): number {
+    if (end - start >= 2 && buf[start] === CR && buf[start + 1] === LF) return start + 2;
+    this.#search ??= new HeadSearch();
+    const found = this.#search.find(buf, start, end, TRAILER_LIMITS);
+    if (found < 0) return -1;
+    this.trailers = readTrailers(buf, start, found, MAX_TRAILER_FIELDS);
+    return found;
+  }
+}
+
+const SEMICOLON = 0x3b;
+
+const HEX = new Uint8Array(256).fill(255);
+for (let i = 0; i < 10; i++) HEX[0x30 + i] = i;
+for (let i = 0; i < 6; i++) HEX[0x41 + i] = HEX[0x61 + i] = 10 + i;

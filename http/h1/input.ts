@@ -1,0 +1,144 @@
+/**
+ * The receiving side of an HTTP/1.1 connection: one buffer, small while idle, one read at a time.
+ *
+ * @module
+ */
+import { ConnectionLostError } from "../error.ts";
+import type { Socket } from "../socket.ts";
+
+/** Capacity while little comes: what an idle connection costs. */
+const MIN_BUFFER_BYTES = 4 << 10;
+/** Capacity it grows to while reads fill it. */
+const MAX_BUFFER_BYTES = 128 << 10;
+
+/** See the module. */
+export class Input {
+  buf: Uint8Array = new Uint8Array(MIN_BUFFER_BYTES);
+  /** Unread octets are `buf[start, end)`. */
+  start = 0;
+  end = 0;
+  /** The peer sends no more. */
+  ended = false;
+  /** Why nothing can be read any more. */
+  error: Error | null = null;
+  /** `performance.now()` of the last octets. */
+  now = 0;
+  /** Octets ever read. */
+  total = 0;
+  readonly #socket: Socket;
+  #reading: Promise<boolean> | null = null;
+  #wantMore = false;
+
+  constructor(socket: Socket, head?: Uint8Array) {
+    this.#socket = socket;
+    this.now = performance.now();
+    if (head !== undefined && head.length > 0) {
+      if (head.length > this.buf.length) this.buf = new Uint8Array(head.length * 2);
+      this.buf.set(head);
+      this.end = head.length;
+      this.total = head.length;
+    }
+  }
+
+  /** Whether nothing unread is there. */
+  get empty(): boolean {
+    return this.start === this.end;
+  }
+
+  /** Whether a read is under way. */
+  get reading(): boolean {
+    return this.#reading !== null;
+  }
+
+  /**
+   * Waits for more octets, or joins the read under way. False at the end of input; rejects with
+   * {@linkcode ConnectionLostError} if the connection broke.
+   */
+  fill(): Promise<boolean> {
+    return this.#reading ??= this.#read();
+  }
+
+  /** Fills `into` directly; the buffer must be empty and no read under way. */
+  async readInto(into: Uint8Array): Promise<number> {
+    try {
+      const n = await this.#socket.read(into);
+      if (n === null) {
+        this.ended = true;
+        return 0;
+      }
+      this.now = performance.now();
+      this.total += n;
+      return n;
+    } catch (error) {
+      throw this.#lost(error);
+    }
+  }
+
+  /** Lets a grown buffer go. Call between messages. */
+  shrink(): void {
+    if (this.start === this.end && this.#reading === null && this.buf.length > MIN_BUFFER_BYTES) {
+      this.buf = new Uint8Array(MIN_BUFFER_BYTES);
+      this.start = this.end = 0;
+    }
+  }
+
+  /** Takes what is unread out of the buffer. */
+  takeRest(): Uint8Array {
+    const rest = this.buf.slice(this.start, this.end);
+    this.start = this.end = 0;
+    return rest;
+  }
+
+  async #read(): Promise<boolean> {
+    this.#makeRoom();
+    const room = this.buf.length - this.end;
+    try {
+      const n = await this.#socket.read(
+        this.end === 0 ? this.buf : this.buf.subarray(this.end),
+      );
+      this.#reading = null;
+      this.now = performance.now();
+      if (n === null) {
+        this.ended = true;
+        return false;
+      }
+      this.end += n;
+      this.total += n;
+      this.#wantMore = n === room;
+      return true;
+    } catch (error) {
+      this.#reading = null;
+      throw this.#lost(error);
+    }
+  }
+
+  #makeRoom(): void {
+    if (this.start === this.end) {
+      this.start = this.end = 0;
+      if (this.#wantMore && this.buf.length < MAX_BUFFER_BYTES) {
+        this.buf = new Uint8Array(Math.min(this.buf.length * 4, MAX_BUFFER_BYTES));
+      }
+      return;
+    }
+    if (this.end < this.buf.length) return;
+    if (this.start > this.buf.length >> 1) {
+      this.buf.copyWithin(0, this.start, this.end);
+    } else {
+      const grown = new Uint8Array(this.buf.length * 2);
+      grown.set(this.buf.subarray(this.start, this.end));
+      this.buf = grown;
+    }
+    this.end -= this.start;
+    this.start = 0;
+  }
+
+  #lost(cause: unknown): Error {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    this.ended = true;
+    return this.error ??= new ConnectionLostError(
+      `Connection was lost while reading: ${reason}`,
+      "maybe",
+      { cause },
+    );
+  }
+}

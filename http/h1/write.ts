@@ -1,0 +1,92 @@
+/**
+ * Writes the heads, chunks and trailers of HTTP/1.1 messages (RFC 9112) into an output buffer.
+ * Names and values are taken as checked: they come from `flattenHeaders`.
+ *
+ * @module
+ */
+import type { FlatHeaders } from "../headers.ts";
+import type { Output } from "./output.ts";
+import { statusText } from "../status_text.ts";
+
+const encoder = new TextEncoder();
+const statusLines = new Map<number, Uint8Array>();
+
+/** Writes `HTTP/1.1 200 OK CRLF`. */
+export function writeStatusLine(out: Output, status: number): void {
+  let line = statusLines.get(status);
+  if (line === undefined) {
+    line = encoder.encode(`HTTP/1.1 ${status} ${statusText(status)}\r\n`);
+    statusLines.set(status, line);
+  }
+  out.append(line);
+}
+
+/** Writes `GET /target HTTP/1.1 CRLF`. Method and target are taken as checked. */
+export function writeRequestLine(out: Output, method: string, target: string): void {
+  out.appendLatin1(method);
+  out.appendLatin1(" ");
+  out.appendLatin1(target);
+  out.appendLatin1(" HTTP/1.1\r\n");
+}
+
+/** Writes `name: value CRLF`. */
+export function writeField(out: Output, name: string, value: string): void {
+  const n = name.length;
+  const v = value.length;
+  out.reserve(n + v + 4);
+  const { bytes } = out;
+  let at = out.length;
+  for (let i = 0; i < n; i++) bytes[at++] = name.charCodeAt(i);
+  bytes[at++] = 0x3a;
+  bytes[at++] = 0x20;
+  for (let i = 0; i < v; i++) bytes[at++] = value.charCodeAt(i);
+  bytes[at++] = 0x0d;
+  bytes[at++] = 0x0a;
+  out.length = at;
+}
+
+/** Writes a flat list of fields. */
+export function writeFields(out: Output, fields: FlatHeaders): void {
+  for (let i = 0; i < fields.length; i += 2) writeField(out, fields[i]!, fields[i + 1]!);
+}
+
+/** Writes the empty line that ends a head. */
+export function writeEndOfHead(out: Output): void {
+  out.reserve(2);
+  out.bytes[out.length++] = 0x0d;
+  out.bytes[out.length++] = 0x0a;
+}
+
+/** Writes `content-length: n CRLF`. */
+export function writeContentLength(out: Output, n: number): void {
+  writeField(out, "content-length", String(n));
+}
+
+let dateBytes: Uint8Array = new Uint8Array(0);
+let dateUntil = 0;
+
+/** Writes `date: … CRLF` (RFC 9110 §6.6.1). It is made once a second. */
+export function writeDate(out: Output): void {
+  const now = Date.now();
+  if (now >= dateUntil || now < dateUntil - 1000) {
+    dateUntil = now - now % 1000 + 1000;
+    dateBytes = encoder.encode(`date: ${new Date(now).toUTCString()}\r\n`);
+  }
+  out.append(dateBytes);
+}
+
+/** Writes one chunk (RFC 9112 §7.1). An empty one would end the body, so it is left out. */
+export function writeChunk(out: Output, bytes: Uint8Array): void {
+  if (bytes.length === 0) return;
+  out.appendLatin1(bytes.length.toString(16));
+  writeEndOfHead(out);
+  out.append(bytes);
+  writeEndOfHead(out);
+}
+
+/** Writes the last chunk with its trailer section. */
+export function writeLastChunk(out: Output, trailers: FlatHeaders | null): void {
+  out.appendLatin1("0\r\n");
+  if (trailers !== null) writeFields(out, trailers);
+  writeEndOfHead(out);
+}

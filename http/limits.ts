@@ -1,0 +1,111 @@
+/**
+ * What a server allows its clients, each with a name and a default that is safe on the open
+ * internet, and what a client gets that goes beyond.
+ *
+ * @module
+ */
+
+/** Limits of a server. Times are milliseconds; 0 switches a time limit off. */
+export interface ServerLimits {
+  /** Octets of a request head. HTTP/1.1: 431, closed. HTTP/2: 431 or RST_STREAM. @default {32768} */
+  readonly maxHeaderBytes?: number;
+  /** Header fields of a request: 431. @default {128} */
+  readonly maxHeaderFields?: number;
+  /** Octets of a request target, HTTP/1.1: 414, closed. @default {8192} */
+  readonly maxTargetBytes?: number;
+  /** Octets of a request body: 413, HTTP/1.1 closed. 0: no limit. @default {16777216} */
+  readonly maxBodyBytes?: number;
+  /** From a request's first octet to the end of its head: 408, closed. @default {15000} */
+  readonly headerTimeout?: number;
+  /** Between two pieces of a body: 408, HTTP/1.1 closed, HTTP/2 RST_STREAM. @default {30000} */
+  readonly bodyTimeout?: number;
+  /** Octets a second a body must bring on average after 5 seconds: 408. 0: no limit. @default {240} */
+  readonly minBodyRate?: number;
+  /** During which a client takes nothing of what it asked for: closed. @default {30000} */
+  readonly writeTimeout?: number;
+  /** Octets a second a client must take on average, after `writeTimeout`: closed. @default {1024} */
+  readonly minWriteRate?: number;
+  /** A connection without a request: closed; HTTP/2: GOAWAY. @default {60000} */
+  readonly idleTimeout?: number;
+  /** A TLS handshake: closed. @default {10000} */
+  readonly handshakeTimeout?: number;
+  /** An HTTP/2 client's preface and SETTINGS: GOAWAY. @default {10000} */
+  readonly prefaceTimeout?: number;
+  /** Its acknowledgement of our SETTINGS: GOAWAY. @default {10000} */
+  readonly settingsTimeout?: number;
+  /** Open connections; more are closed at once. @default {10000} */
+  readonly maxConnections?: number;
+  /** HTTP/2 streams of one connection, those included whose handler still runs after a reset:
+   * REFUSED_STREAM. @default {250} */
+  readonly maxStreams?: number;
+  /** Handlers at work at once, over all connections: 503. @default {10000} */
+  readonly maxHandlers?: number;
+  /** Requests on one HTTP/1.1 connection, which closes after the last. 0: no limit. @default {0} */
+  readonly maxRequestsPerConnection?: number;
+  /** For running handlers after `close()`: then they are cut. @default {30000} */
+  readonly drainTimeout?: number;
+}
+
+/** The limits of a server that sets none. */
+export const DEFAULT_SERVER_LIMITS: Required<ServerLimits> = {
+  maxHeaderBytes: 32 << 10,
+  maxHeaderFields: 128,
+  maxTargetBytes: 8 << 10,
+  maxBodyBytes: 16 << 20,
+  headerTimeout: 15_000,
+  bodyTimeout: 30_000,
+  minBodyRate: 240,
+  writeTimeout: 30_000,
+  minWriteRate: 1024,
+  idleTimeout: 60_000,
+  handshakeTimeout: 10_000,
+  prefaceTimeout: 10_000,
+  settingsTimeout: 10_000,
+  maxConnections: 10_000,
+  maxStreams: 250,
+  maxHandlers: 10_000,
+  maxRequestsPerConnection: 0,
+  drainTimeout: 30_000,
+};
+
+/** Milliseconds a body may come slower than `minBodyRate`. */
+export const BODY_RATE_GRACE_MS = 5000;
+
+/**
+ * Fills in the defaults.
+ *
+ * @throws {TypeError} If a limit is not a number >= 0, or has a name that is none.
+ */
+export function serverLimits(limits: ServerLimits = {}): Required<ServerLimits> {
+  const merged: Record<string, number> = { ...DEFAULT_SERVER_LIMITS };
+  for (const [name, value] of Object.entries(limits)) {
+    if (value === undefined) continue;
+    if (!(name in DEFAULT_SERVER_LIMITS)) {
+      throw new TypeError(
+        `Cannot use limit ${JSON.stringify(name)} as it must be one of ${
+          Object.keys(DEFAULT_SERVER_LIMITS).join(", ")
+        }`,
+      );
+    }
+    if (typeof value !== "number" || !(value >= 0)) {
+      throw new TypeError(
+        `Cannot use limit ${name} as it must be a number >= 0: current value is ${value}`,
+      );
+    }
+    merged[name] = value;
+  }
+  return merged as unknown as Required<ServerLimits>;
+}
+
+/** A message body is longer than its reader allows. */
+export class BodyTooLargeError extends Error {
+  override readonly name: string = "BodyTooLargeError";
+  /** The limit in octets. */
+  readonly limit: number;
+
+  /** The message names the limit and its option. */
+  constructor(limit: number, option: string) {
+    super(`Body must be <= ${limit} octets: raise ${option} to allow more`);
+    this.limit = limit;
+  }
+}

@@ -1,0 +1,77 @@
+/** One HTTP/1.1 server connection in memory, spoken to with raw text. */
+import { type Handler, runHandler } from "../../../http/handler.ts";
+import { ServerSession } from "../../../http/h1/server_session.ts";
+import { type ServerLimits, serverLimits } from "../../../http/limits.ts";
+import { memorySocketPair, type Socket } from "../../../http/socket.ts";
+
+/** Latin-1 text as bytes. */
+export function bytes(text: string): Uint8Array {
+  return Uint8Array.from(text, (c) => c.charCodeAt(0));
+}
+
+/** Bytes as Latin-1 text. */
+export function text(octets: Uint8Array): string {
+  let out = "";
+  for (const octet of octets) out += String.fromCharCode(octet);
+  return out;
+}
+
+/** What the server did. */
+export interface Outcome {
+  /** Everything it sent. */
+  readonly answer: string;
+  /** Statuses of its answers in order. */
+  readonly statuses: number[];
+  /** Whether it closed the connection. */
+  readonly closed: boolean;
+}
+
+/** Reads until the peer ends or `quiet` milliseconds pass without bytes. */
+export async function readAll(socket: Socket, quiet: number): Promise<[string, boolean]> {
+  let out = "";
+  const buffer = new Uint8Array(65536);
+  for (;;) {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const n = await Promise.race([
+      socket.read(buffer).catch(() => null),
+      new Promise<undefined>((resolve) => timer = setTimeout(() => resolve(undefined), quiet)),
+    ]);
+    clearTimeout(timer);
+    if (n === undefined) return [out, false];
+    if (n === null) return [out, true];
+    out += text(buffer.subarray(0, n));
+  }
+}
+
+/** A connection served by `handler`. */
+export function connect(
+  handler: Handler,
+  limits: ServerLimits = {},
+): { client: Socket; session: ServerSession; done: Promise<void> } {
+  const [client, server] = memorySocketPair();
+  const session = new ServerSession(server, {
+    limits: serverLimits(limits),
+    handle: (stream) => runHandler(handler, stream, undefined),
+  });
+  return { client, session, done: session.run() };
+}
+
+/** Sends `parts`, then reads what comes back. */
+export async function converse(
+  handler: Handler,
+  parts: readonly string[],
+  options: { limits?: ServerLimits; end?: boolean; quiet?: number } = {},
+): Promise<Outcome> {
+  const { client, session, done } = connect(handler, options.limits);
+  for (const part of parts) {
+    await client.write(bytes(part)).catch(() => {});
+    if (parts.length > 1) await new Promise((resolve) => setImmediate(resolve));
+  }
+  if (options.end) await client.closeWrite();
+  const [answer, closed] = await readAll(client, options.quiet ?? 40);
+  client.close();
+  session.destroy();
+  await done;
+  const statuses = [...answer.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map((match) => Number(match[1]));
+  return { answer, statuses, closed };
+}
