@@ -35,6 +35,7 @@ export function peerTest(
   }
   if (!told.has(reason)) {
     told.add(reason);
+    // deno-lint-ignore no-console
     console.warn(`Tests are skipped, ${reason}`);
   }
   Deno.test({ name: `${name} (skipped: ${reason})`, ignore: true, fn });

@@ -1,3 +1,4 @@
+// deno-lint-ignore-file camelcase no-console
 // Runs all checks of echo.proto with grpc-js against a server and prints the results as JSON.
 // Arguments: host:port [ca.pem]. Each result is {name, ok, detail}.
 import assert from "node:assert/strict";

@@ -1,3 +1,4 @@
+// deno-lint-ignore-file camelcase no-console
 // Serves echo.proto with grpc-js. Prints `port=N` when ready. Arguments: [cert.pem key.pem].
 import { readFileSync } from "node:fs";
 import { Echo, grpc, pick, sleep } from "./peer.mjs";

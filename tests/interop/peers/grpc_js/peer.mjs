@@ -1,3 +1,4 @@
+// deno-lint-ignore-file explicit-module-boundary-types
 // What both grpc-js peers need: the packages, which live outside of this tree, and the service.
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
