@@ -9,8 +9,8 @@ import { CODE_LENGTHS, END_OF_STRING, MAX_CODE_LENGTH } from "./tables.ts";
  *   31     26     25 … 24   23 … 16   15 … 8   7 … 0
  *   ERROR  KNOWN  symbols   second    first    next state
  *
- * All steps of all states would be 65,536 entries and take milliseconds to work out. Headers visit few
- * states, so those of a state are worked out when it is first visited.
+ * There are 65,536 steps, and it would take milliseconds to work them all out. Headers take but few of
+ * them, so each is worked out when it is first taken.
  */
 
 /** Set in every step that has been worked out. */
@@ -45,24 +45,29 @@ function tables(): Tables {
 function build(): Tables {
   const lengths = Uint8Array.from(CODE_LENGTHS);
   const codes = new Uint32Array(lengths.length);
-  let code = 0;
-  for (let length = 1; length <= MAX_CODE_LENGTH; length++) {
-    code *= 2;
-    for (let symbol = 0; symbol <= END_OF_STRING; symbol++) {
-      if (lengths[symbol] === length) codes[symbol] = code++;
-    }
-  }
-
   const tree = new Int16Array(2 * STATES);
+  // By length, then by symbol; numbers, as sorting with a function would take most of the time here.
+  const order = Uint16Array.from(lengths, (length, symbol) => (length << 9) | symbol).sort();
+  // Level by level, as the code is canonical: of the nodes of a level the first ones are symbols, in
+  // order, and the others are inner nodes, which get consecutive numbers.
+  let place = 0;
+  let code = 0;
   let nodes = 1;
-  for (let symbol = 0; symbol <= END_OF_STRING; symbol++) {
-    let node = 0;
-    for (let bit = lengths[symbol]! - 1; bit > 0; bit--) {
-      const branch = 2 * node + ((codes[symbol]! >>> bit) & 1);
-      if (tree[branch] === 0) tree[branch] = nodes++;
-      node = tree[branch]!;
+  let parent = 0;
+  for (let length = 1; length <= MAX_CODE_LENGTH; length++) {
+    const parents = nodes;
+    code *= 2;
+    for (let branch = 2 * parent; branch < 2 * parents; branch++) {
+      const symbol = order[place]! & 0x1ff;
+      if (lengths[symbol] === length) {
+        tree[branch] = ~symbol;
+        codes[symbol] = code++;
+        place++;
+      } else {
+        tree[branch] = nodes++;
+      }
     }
-    tree[2 * node + (codes[symbol]! & 1)] = ~symbol;
+    parent = parents;
   }
 
   // RFC 7541 §5.2: padding is "the most significant bits of the code for the EOS symbol", all ones,
@@ -73,28 +78,23 @@ function build(): Tables {
   return { codes, lengths, tree, steps: new Int32Array(STATES << 8), accepts };
 }
 
-/** Works out the steps of a state. */
-function visit(state: number): void {
+/** Works out the step from a state by an octet. */
+function workOut(state: number, octet: number): number {
   const { tree, steps } = tables();
-  for (let octet = 0; octet <= 0xff; octet++) {
-    let node = state;
-    let symbols = 0;
-    let step = KNOWN;
-    for (let bit = 7; bit >= 0; bit--) {
-      const next = tree[2 * node + ((octet >>> bit) & 1)]!;
-      if (next >= 0) {
-        node = next;
-        continue;
-      }
-      if (~next === END_OF_STRING) {
-        step = ERROR;
-        break;
-      }
-      step |= ~next << (8 + 8 * symbols++);
-      node = 0;
+  let node = state;
+  let symbols = 0;
+  let step = KNOWN;
+  for (let bit = 7; bit >= 0; bit--) {
+    const next = tree[2 * node + ((octet >>> bit) & 1)]!;
+    if (next >= 0) {
+      node = next;
+      continue;
     }
-    steps[(state << 8) | octet] = step === ERROR ? ERROR : step | (symbols << 24) | node;
+    if (~next === END_OF_STRING) return steps[(state << 8) | octet] = ERROR;
+    step |= ~next << (8 + 8 * symbols++);
+    node = 0;
   }
+  return steps[(state << 8) | octet] = step | (symbols << 24) | node;
 }
 
 /** Octets of room {@linkcode huffmanDecode} needs for a string of `length` coded octets. */
@@ -120,13 +120,10 @@ export function huffmanDecode(
   let state = 0;
   let length = 0;
   for (let at = start; at < end; at++) {
-    const place = (state << 8) | bytes[at]!;
-    let step = steps[place]!;
+    const octet = bytes[at]!;
+    let step = steps[(state << 8) | octet]!;
     if (step <= 0) {
-      if (step === 0) {
-        visit(state);
-        step = steps[place]!;
-      }
+      if (step === 0) step = workOut(state, octet);
       // RFC 7541 §5.2: "A Huffman-encoded string literal containing the EOS symbol MUST be treated
       // as a decoding error."
       if (step === ERROR) {
