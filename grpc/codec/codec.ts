@@ -131,12 +131,19 @@ export class CompiledCodec implements Codec {
   }
 
   #refusal(error: unknown, message: object): unknown {
-    if (error !== MISFIT) return error;
-    const problem = misfit(this.desc, message);
-    // Nothing is wrong with it now, so it was wrong only while it was read the first time.
-    return new TypeError(
-      problem ?? `Cannot encode ${this.desc.typeName}: it changes while it is read`,
-    );
+    const what = `Cannot encode ${this.desc.typeName}`;
+    if (error === MISFIT) {
+      const problem = misfit(this.desc, message);
+      // If nothing is wrong with it now, it was only while it was read the first time.
+      return new TypeError(problem ?? `${what}: it changes while it is read`);
+    }
+    // A type of thousands of fields may fill the stack before it reaches the limit of levels.
+    if (error instanceof RangeError && error.message.includes("call stack")) {
+      return new TypeError(`${what}: its messages are nested too deep for the stack`, {
+        cause: error,
+      });
+    }
+    return error;
   }
 }
 

@@ -13,10 +13,10 @@ import { similar } from "./suggestion.ts";
 import { isUnknownField, toBigInt } from "./writer.ts";
 
 /**
- * Most levels of messages within messages that are encoded. Most peers read 100, none more than 10,000; the
- * limit is there so that a message that contains itself is an error and not a stack overflow.
+ * Most levels of messages within messages that are encoded. Most peers read 100. The limit is there so that a
+ * message that contains itself is an error and not a stack overflow.
  */
-export const ENCODE_DEPTH = 1_000;
+export const ENCODE_DEPTH = 250;
 
 /**
  * Finds the first value of a message, or of an object of its fields, that the message type has no place for.

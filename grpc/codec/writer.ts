@@ -51,7 +51,7 @@ export function grow(size: number): Uint8Array {
   let length = Math.max(scratch.bytes.length, SCRATCH_BYTES);
   while (length < size) length *= 2;
   const bytes = new Uint8Array(length);
-  bytes.set(scratch.bytes);
+  if (scratch.bytes.length > 0) bytes.set(scratch.bytes);
   return scratch.bytes = bytes;
 }
 

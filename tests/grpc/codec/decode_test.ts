@@ -222,7 +222,7 @@ Deno.test("decode() leaves extensions where getExtension() finds them", () => {
 Deno.test("decode() puts values a closed enum does not know into unknown fields, and keeps the others", () => {
   const color = tag(all2, "color", 0);
   const message = decode(all2, ...color, 5, 8, 1, ...color, 199, 1);
-  assert(!Object.hasOwn(message, "color") || message.color === 199);
+  assertEquals(message.color, 199);
   const { number } = all2.field.color!;
   assertEquals((message.$unknown as { no: number }[]).map(({ no }) => no), [number, 1]);
   assertEquals((message.$unknown as { data: Uint8Array }[])[0]!.data, Uint8Array.of(5));
