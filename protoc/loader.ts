@@ -1,15 +1,12 @@
-import {
-  createFileRegistry,
-  createRegistry,
-  type DescFile,
-  fromBinary,
-  type Registry,
-} from "@bufbuild/protobuf";
-import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { createRegistry, type DescFile, type Registry } from "@bufbuild/protobuf";
 import { type CompiledFile, Compiler, type Content } from "./compiler.ts";
 import { type Diagnostic, ProtoError } from "./diagnostic.ts";
+import { createDescriptors } from "./descriptor_set.ts";
 import { findFiles, ImportRoots } from "./resolver.ts";
 import { wellKnownDescriptor, wellKnownText } from "./well_known/files.ts";
+
+/** Files read at the same time by {@linkcode Loader.loadAll} and {@linkcode Loader.loadAsync}. */
+export const MAX_PENDING_READS = 32;
 
 /** The text of a file, or nothing when there is no such file. */
 export type Resolved = string | Uint8Array | null | undefined;
@@ -185,35 +182,34 @@ export class Loader {
         const file = compiler.compile(name, text);
         if (file && (text === undefined || compiler.isSame(file, text))) compiled.push(file);
       }
-      this.#registry = undefined;
-      for (const file of compiled) this.#descriptor(file.name);
+      this.#describe();
       this.#warnings = this.#warnings.concat(compiler.diagnostics.warnings);
       compiler.diagnostics.throwIfAny();
-      return compiled.map((file) => this.#descriptor(file.name));
+      return compiled.map((file) => this.#descriptors.get(file.name)!);
     } finally {
       compiler.endRun();
       this.#contents.clear();
     }
   }
 
-  /** The descriptor of a compiled file; made when first asked for, as are those of its imports. */
-  #descriptor(name: string): DescFile {
-    const existing = this.#descriptors.get(name);
-    if (existing) return existing;
-    const compiled = this.#compiler.get(name);
-    if (!compiled) throw new Error(`Cannot describe a file that is not compiled: ${name}`);
-    // Imports first, so that a long chain of them does not nest.
-    for (const { name } of compiled.file.imports) this.#descriptor(name);
-    const descriptor = wellKnownDescriptor(name) ?? this.#createDescriptor(compiled);
-    this.#descriptors.set(name, descriptor);
-    if (!compiled.isWellKnown) this.#loaded[name] = descriptor;
-    return descriptor;
-  }
-
-  #createDescriptor(compiled: CompiledFile): DescFile {
-    const proto = fromBinary(FileDescriptorProtoSchema, compiled.bytes);
-    const registry = createFileRegistry(proto, (name) => this.#descriptor(name));
-    return registry.getFile(compiled.name)!;
+  /** Makes descriptors for all compiled files that have none yet. */
+  #describe(): void {
+    const added: CompiledFile[] = [];
+    for (const file of this.#compiler.files) {
+      if (this.#descriptors.has(file.name)) continue;
+      const known = wellKnownDescriptor(file.name);
+      if (known) this.#descriptors.set(file.name, known);
+      else added.push(file);
+    }
+    if (added.length === 0) return;
+    for (const [name, descriptor] of createDescriptors(added, this.#descriptors)) {
+      this.#descriptors.set(name, descriptor);
+    }
+    for (const file of this.#compiler.files) {
+      const descriptor = this.#descriptors.get(file.name)!;
+      if (!file.isWellKnown) this.#loaded[file.name] = descriptor;
+    }
+    this.#registry = undefined;
   }
 
   #read(name: string): Content | undefined {
@@ -236,9 +232,15 @@ export class Loader {
     const seen = new Set(files.map(({ name }) => name));
     let wave: readonly RequestedFile[] = files;
     while (wave.length > 0) {
-      const contents = await Promise.all(
-        wave.map(({ name, text }) => text ?? this.#fetchOne(name, roots)),
-      );
+      const contents: (Content | undefined)[] = [];
+      for (let i = 0; i < wave.length; i += MAX_PENDING_READS) {
+        const batch = wave.slice(i, i + MAX_PENDING_READS);
+        contents.push(
+          ...await Promise.all(
+            batch.map(({ name, text }) => text ?? this.#fetchOne(name, roots)),
+          ),
+        );
+      }
       const next: RequestedFile[] = [];
       wave.forEach(({ name, text }, i) => {
         const content = contents[i];
