@@ -6,7 +6,14 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import { createSecureContext, createServer, type SecureContext, type TLSSocket } from "node:tls";
+import type { Socket as NodeSocket } from "node:net";
+import {
+  createSecureContext,
+  createServer,
+  type SecureContext,
+  type Server as TlsServer,
+  type TLSSocket,
+} from "node:tls";
 import { X509Certificate } from "node:crypto";
 import {
   denoSocket,
@@ -166,7 +173,11 @@ function plainListener(
 class CertificateStore {
   #entries: { names: string[]; context: SecureContext }[] = [];
 
-  constructor(certs: readonly Certificate[] | undefined) {
+  readonly #clientCa: { ca?: string };
+
+  /** Client certificates are checked against the authorities of the context that SNI chose. */
+  constructor(certs: readonly Certificate[] | undefined, clientCa: string | undefined) {
+    this.#clientCa = clientCa === undefined ? {} : { ca: clientCa };
     this.set(certs);
   }
 
@@ -180,7 +191,7 @@ class CertificateStore {
         const names = (parsed.subjectAltName ?? "").split(/,\s*/)
           .filter((name) => name.startsWith("DNS:"))
           .map((name) => name.slice(4).toLowerCase());
-        return { names, context: createSecureContext({ cert, key }) };
+        return { names, context: createSecureContext({ cert, key, ...this.#clientCa }) };
       } catch (cause) {
         throw new TypeError(
           `Cannot use certs[${i}] as cert and key must be a PEM certificate and its PEM private key: ${
@@ -242,7 +253,7 @@ function tlsListener(
   onSocket: (socket: Socket) => void,
   onError: AcceptErrorHandler,
 ): Listener {
-  const store = new CertificateStore(options.certs);
+  const store = new CertificateStore(options.certs, options.clientCa);
   const ciphers = parseCiphers(options.ciphers);
   // node:tls reports a port in use only later, by an event: ask the system first, synchronously.
   const probe = listenTcp(hostname, port, options.backlog);
@@ -260,12 +271,15 @@ function tlsListener(
       ...(options.clientCa === undefined ? {} : { ca: options.clientCa }),
     }),
   });
-  const handshaking = new Set<{ destroy(): void }>();
-  server.on("connection", (raw: { destroy(): void; on(e: string, f: () => void): void }) => {
-    handshaking.add(raw);
-    raw.on("close", () => handshaking.delete(raw));
+  /** Connections whose handshake is not over, by the client's address. */
+  const handshaking = new Map<string, NodeSocket>();
+  server.on("connection", (raw: NodeSocket) => {
+    const client = `${raw.remoteAddress}|${raw.remotePort}`;
+    handshaking.set(client, raw);
+    raw.on("close", () => handshaking.delete(client));
   });
   server.on("secureConnection", (socket: TLSSocket) => {
+    handshaking.delete(`${socket.remoteAddress}|${socket.remotePort}`);
     try {
       const tls = tlsInfo(socket);
       if (ciphers !== null && !ciphers.has(tls.cipher ?? "")) {
@@ -284,16 +298,7 @@ function tlsListener(
     onError(error);
   });
   server.on("error", onError);
-  const ready = new Promise<void>((resolve) => {
-    server.listen(
-      {
-        port: bound.port,
-        host: hostname === "" ? "0.0.0.0" : bound.hostname,
-        ...(options.backlog === undefined ? {} : { backlog: options.backlog }),
-      },
-      () => resolve(),
-    );
-  });
+  bind(server, bound, options.backlog);
   let closing: Promise<void> | null = null;
   return {
     addr: joinAddr(bound.hostname, bound.port),
@@ -303,9 +308,29 @@ function tlsListener(
       server.setSecureContext(defaultPair(certs));
     },
     close() {
-      return closing ??= ready.then(() => new Promise((resolve) => server.close(() => resolve())));
+      return closing ??= new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const raw of handshaking.values()) raw.destroy();
+      });
     },
   };
+}
+
+/** The default of the platform. */
+const DEFAULT_BACKLOG = 511;
+
+/**
+ * Binds at once. `server.listen()` with an address would look that up first and bind a turn later,
+ * when whoever connects right after has been refused already.
+ */
+function bind(server: TlsServer, addr: Deno.NetAddr, backlog: number = DEFAULT_BACKLOG): void {
+  const family = addr.hostname.includes(":") ? 6 : 4;
+  (server as unknown as {
+    _listen2(address: string, port: number, family: 4 | 6, backlog: number): void;
+  })._listen2(addr.hostname, addr.port, family, backlog);
+  if (server.address() === null) {
+    throw new Deno.errors.AddrInUse(`Cannot listen on ${joinAddr(addr.hostname, addr.port)}`);
+  }
 }
 
 function defaultPair(certs: readonly Certificate[]): { cert: string; key: string } {

@@ -1,0 +1,89 @@
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { grpc } from "@sluice/sluice";
+import { type CertificateFiles, makeCertificate, OPENSSL } from "../support/certificate.ts";
+import { GREETER, type Request } from "../support/greeter.ts";
+import { peerTest } from "../support/peers.ts";
+
+function registrar(): grpc.Registrar {
+  const made = new grpc.Registrar();
+  made.register(GREETER, {
+    SayHello: ({ name, payload }: Request) => ({ message: `Hello ${name}`, payload }),
+  });
+  return made;
+}
+
+function tls(certificate: CertificateFiles, options: Partial<grpc.ServerOptions> = {}) {
+  return grpc.listen({
+    addr: "127.0.0.1:0",
+    registrar: registrar(),
+    tls: true,
+    certs: [{ cert: certificate.cert, key: certificate.key }],
+    ...options,
+  });
+}
+
+peerTest(
+  "a call over TLS gives the response, whatever its size",
+  { needs: [OPENSSL] },
+  async () => {
+    await using certificate = await makeCertificate();
+    await using server = tls(certificate);
+    await using conn = grpc.newClient({
+      targets: [server.addr],
+      tls: { caCerts: [certificate.ca] },
+    });
+    const greeter = grpc.newService(conn, GREETER);
+    assertEquals((await greeter.SayHello!({ name: "TLS" })).message, "Hello TLS");
+    const payload = new Uint8Array(3 << 20).fill(7);
+    assertEquals((await greeter.SayHello!({ payload })).payload.length, payload.length);
+    await Promise.all(Array.from({ length: 200 }, () => greeter.SayHello!({ name: "x" })));
+  },
+);
+
+peerTest(
+  "a certificate that does not verify gives UNAVAILABLE with its reason",
+  { needs: [OPENSSL] },
+  async () => {
+    await using certificate = await makeCertificate();
+    await using server = tls(certificate);
+    const failure = async (options: Partial<grpc.ClientOptions>) => {
+      await using conn = grpc.newClient({ targets: [server.addr], ...options });
+      return await assertRejects(
+        () => grpc.newService(conn, GREETER).SayHello!({}, 5000),
+        ConnectError,
+      ) as ConnectError;
+    };
+    const unknown = await failure({ tls: true });
+    assertEquals(unknown.code, Code.Unavailable);
+    assert(/tls failed: .*UnknownIssuer/.test(unknown.message), unknown.message);
+    const name = await failure({ tls: { caCerts: [certificate.ca], serverName: "other.test" } });
+    assert(/tls failed: .*other\.test/.test(name.message), name.message);
+    const plain = await failure({});
+    assertEquals(plain.code, Code.Unavailable);
+  },
+);
+
+peerTest(
+  "a client certificate reaches the server, which can insist on one",
+  { needs: [OPENSSL] },
+  async () => {
+    await using certificate = await makeCertificate();
+    await using server = tls(certificate, { clientCa: certificate.ca, requireClientCert: true });
+    const { ca, cert, key } = certificate;
+    await using with_ = grpc.newClient({
+      targets: [server.addr],
+      tls: { caCerts: [ca], cert, key },
+    });
+    assertEquals(
+      (await grpc.newService(with_, GREETER).SayHello!({ name: "x" })).message,
+      "Hello x",
+    );
+    await using without = grpc.newClient({ targets: [server.addr], tls: { caCerts: [ca] } });
+    const error = await assertRejects(
+      () => grpc.newService(without, GREETER).SayHello!({}, 3000),
+      ConnectError,
+    ) as ConnectError;
+    assertEquals(error.code, Code.Unavailable);
+  },
+);
