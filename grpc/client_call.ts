@@ -37,6 +37,9 @@ export interface Channel {
  */
 const MAX_TRANSPARENT_RETRIES = 5;
 
+/** How much earlier than ours the server's clock may find the deadline passed. */
+const DEADLINE_SLACK_MS = 12;
+
 /** One call of a client: its deadline, its attempts, its outcome. */
 export class ClientCall implements TimerNode {
   dueTick = 0;
@@ -272,11 +275,12 @@ export class ClientCall implements TimerNode {
     this.#resolve!(this.#message);
   }
 
-  /** A server that enforces our deadline a moment before we do says CANCELLED. */
+  /** A server may enforce our deadline a moment before we do, and then says CANCELLED. */
   #atDeadline(error: ConnectError): ConnectError {
     const { timeout } = this.options;
-    if (error.code !== Code.Canceled || timeout === undefined || this.dueTick !== 0) return error;
-    return new ConnectError("the deadline passed", Code.DeadlineExceeded);
+    if (error.code !== Code.Canceled || timeout === undefined || timeout === Infinity) return error;
+    if (timers.remaining(this) > DEADLINE_SLACK_MS) return error;
+    return new ConnectError("the deadline passed", Code.DeadlineExceeded, error.metadata);
   }
 
   /** The attempt ended without a status. */
@@ -289,7 +293,7 @@ export class ClientCall implements TimerNode {
       this.#channel.assign(this);
       return;
     }
-    this.fail(error);
+    this.fail(this.#atDeadline(error));
   }
 
   /** The connection it waited for could not be opened. */

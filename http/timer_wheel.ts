@@ -64,6 +64,11 @@ export class TimerWheel {
     if (this.#size === 0 && this.#holders === 0) this.#disarm();
   }
 
+  /** Milliseconds until `node` is due, as coarse as the ticks; 0 if it is not set. */
+  remaining(node: TimerNode): number {
+    return node.dueTick === 0 ? 0 : Math.max(0, node.dueTick - this.#tick()) * TICK_MS;
+  }
+
   /** Keeps the platform timer across moments when nothing is set, as a connection in use does. */
   retain(): void {
     this.#holders++;
