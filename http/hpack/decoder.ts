@@ -204,8 +204,8 @@ export class Decoder {
   }
 
   #collect(name: string, value: string): void {
+    // Neither number shrinks: what is over a limit once stays so to the end of the block.
     this.#size += entrySize(name, value);
-    if (this.#truncated) return;
     if (this.#size > this.#maxHeaderListSize || this.#fields.length >= 2 * this.#maxFields) {
       this.#truncated = true;
       return;

@@ -23,7 +23,13 @@ export const MIN_HUFFMAN_LENGTH = 1024;
 /** Octets {@linkcode encodeString} writes at most besides one for every character. */
 export const MAX_STRING_OVERHEAD: number = MAX_INTEGER_OCTETS;
 
-/** Where Huffman-coded strings are decoded to; grows with the longest one, which a block bounds. */
+/** Octets {@linkcode scratch} begins with. */
+const MIN_SCRATCH = 1024;
+
+/** Octets {@linkcode scratch} keeps once the string that took more has been read. */
+const MAX_KEPT_SCRATCH: number = 64 * 1024;
+
+/** Where Huffman-coded strings are decoded to, of all decoders: nothing in it outlives a call. */
 let scratch = new Uint8Array(0);
 
 /** Reads the string at the cursor, and moves the cursor past it. */
@@ -109,7 +115,8 @@ function openString(cursor: Cursor): number {
 
 function decodeToScratch(bytes: Uint8Array, start: number, end: number): number {
   const room = decodedRoom(end - start);
-  if (room > scratch.length) scratch = new Uint8Array(Math.max(1024, room * 2));
+  const isExcessive = scratch.length > MAX_KEPT_SCRATCH && room <= MAX_KEPT_SCRATCH;
+  if (room > scratch.length || isExcessive) scratch = new Uint8Array(Math.max(MIN_SCRATCH, room));
   return huffmanDecode(bytes, start, end, scratch);
 }
 

@@ -5,6 +5,8 @@ import {
   assertStrictEquals,
   assertThrows,
 } from "@std/assert";
+import { huffmanEncode, huffmanLength } from "../../../http/hpack/huffman.ts";
+import { encodeInteger } from "../../../http/hpack/integer.ts";
 import { Decoder, type FieldBlock, HpackError } from "../../../http/hpack/mod.ts";
 import { fromHex } from "./hex.ts";
 
@@ -158,6 +160,19 @@ Deno.test("decode() reads strings of all octets and lengths", () => {
       const { fields } = new Decoder().decode(block, 0, block.length);
       assertEquals(fields, ["a", String.fromCharCode(...octets)]);
     }
+  }
+});
+
+Deno.test("decode() reads Huffman-coded strings of all lengths, long and short by turns", () => {
+  const decoder = new Decoder({ maxHeaderListSize: Infinity });
+  for (const length of [3, 1000, 100_000, 0, 70_000, 5, 200_000, 64]) {
+    const text = "0aZ".repeat(length);
+    const out = new Uint8Array(text.length + 20);
+    out[1] = 1;
+    out[2] = 0x61;
+    const start = encodeInteger(out, 3, 0x80, 7, huffmanLength(text));
+    const end = huffmanEncode(text, out, start);
+    assertEquals(decoder.decode(out, 0, end).fields, ["a", text]);
   }
 });
 
