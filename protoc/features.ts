@@ -78,6 +78,7 @@ export const Feature = {
   closed: 2,
   packed: 1,
   expanded: 2,
+  verifyUtf8: 2,
   delimited: 2,
   legacyBestEffort: 2,
   style2024: 1,

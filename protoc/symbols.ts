@@ -122,11 +122,13 @@ export class SymbolTable {
   readonly extensions: Map<MessageNode, Map<number, FieldNode>> = new Map();
 
   /** What the file being declared has put into packages, to take back if it fails. */
-  #journal: { scope: PackageNode; name: string }[] = [];
+  #journal: { scope: Scope; name: string }[] = [];
+  #file: FileNode | undefined;
   #extensionJournal: FieldNode[] = [];
 
-  /** Starts the record of what one file adds. */
-  begin(): void {
+  /** Starts the record of what `file` adds. */
+  begin(file: FileNode | undefined): void {
+    this.#file = file;
     this.#journal = [];
     this.#extensionJournal = [];
   }
@@ -137,7 +139,7 @@ export class SymbolTable {
     for (const field of this.#extensionJournal) {
       this.extensions.get(field.extendeeNode!)?.delete(field.number);
     }
-    this.begin();
+    this.begin(undefined);
   }
 
   /**
@@ -184,11 +186,11 @@ export class SymbolTable {
   /** Adds a symbol to a scope; the one that was there before, if any, stays and is returned. */
   add(scope: Scope, symbol: SymbolNode): SymbolNode | undefined {
     const { members } = scope;
-    const size = members.size;
     const existing = members.get(symbol.name);
     if (existing) return existing;
     members.set(symbol.name, symbol);
-    if (scope.kind === NodeKind.package && members.size > size) {
+    // What the file has of its own goes with it.
+    if (scope.kind === NodeKind.package || scope.file !== this.#file) {
       this.#journal.push({ scope, name: symbol.name });
     }
     return undefined;

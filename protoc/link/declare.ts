@@ -9,7 +9,7 @@ import {
   type OptionsNode,
   type ServiceNode,
 } from "../ast.ts";
-import { Edition } from "../features.ts";
+import { Edition, editionName } from "../features.ts";
 import { fullNameOf, joinName, type PackageNode, type Scope, type SymbolNode } from "../symbols.ts";
 import { checkEnumRanges, checkMessageRanges } from "../validate/ranges.ts";
 import type { LinkContext } from "./context.ts";
@@ -28,6 +28,7 @@ import {
  */
 export function declareFile(context: LinkContext): void {
   const { file } = context;
+  checkEdition(context);
   if (file.package.length > MAX_PACKAGE_LENGTH) {
     return context.error(file.packageOffset, "Package name is too long");
   }
@@ -45,9 +46,21 @@ export function declareFile(context: LinkContext): void {
   new Declarer(context, scope).file(file);
 }
 
+function checkEdition(context: LinkContext): void {
+  const { edition, syntaxOffset } = context.file;
+  const named = `Edition ${editionName(edition)}`;
+  if (edition < Edition.proto2) {
+    context.error(syntaxOffset, `${named} is earlier than the minimum supported edition PROTO2`);
+  } else if (edition > Edition.edition2026 && edition !== Edition.unstable) {
+    context.error(syntaxOffset, `${named} is later than the maximum supported edition 2026`);
+  }
+}
+
 class Declarer {
   readonly #context: LinkContext;
   readonly #package: PackageNode;
+  /** Messages and services whose name was taken, with what has it. */
+  readonly #doubles: Map<Scope, Scope> = new Map();
   #depth = MAX_MESSAGE_DEPTH;
 
   constructor(context: LinkContext, scope: PackageNode) {
@@ -65,6 +78,15 @@ class Declarer {
 
   #options(options: OptionsNode | undefined, typeName: string, scope: Scope): void {
     if (options === undefined || options.uninterpreted.length === 0) return;
+    const isNameless = options.uninterpreted.some((option) =>
+      option.name.some(({ part }) => part === "")
+    );
+    if (isNameless) {
+      return this.#context.error(
+        NO_OFFSET,
+        "Uninterpreted option is missing name or value.",
+      );
+    }
     this.#context.pending.push({ options, typeName, scope });
   }
 
@@ -75,6 +97,7 @@ class Declarer {
     message.scope = scope;
     this.#checkLength(message.fullName.length, message.nameOffset);
     message.members.clear();
+    this.#noteDouble(message, scope);
 
     for (const oneof of message.oneofs) {
       this.#checkLength(message.fullName.length + 1 + oneof.name.length, NO_OFFSET);
@@ -187,12 +210,27 @@ class Declarer {
     if (node.reservedRanges.length + node.reservedNames.length > 0) checkEnumRanges(context, node);
   }
 
+  /**
+   * Notes that something else has the name of `scope`, before its members are declared: names are
+   * full names to protoc, so that members clash too, and are told first.
+   */
+  #noteDouble(scope: MessageNode | ServiceNode, around: Scope): void {
+    const existing = around.members.get(scope.name);
+    if (existing && "members" in existing) this.#doubles.set(scope, existing);
+  }
+
+  #addToDouble(scope: Scope, symbol: SymbolNode): SymbolNode | undefined {
+    const double = this.#doubles.get(scope);
+    return double && this.#context.table.add(double, symbol);
+  }
+
   #service(service: ServiceNode): void {
     const scope = this.#package;
     service.fullName = joinName(scope.fullName, service.name);
     service.scope = scope;
     this.#checkLength(service.fullName.length, service.nameOffset);
     service.members.clear();
+    this.#noteDouble(service, scope);
     for (const method of service.methods) {
       this.#checkLength(service.fullName.length + 1 + method.name.length, method.nameOffset);
       this.#options(method.options, "google.protobuf.MethodOptions", service);
@@ -208,7 +246,8 @@ class Declarer {
 
   /** Adds a symbol; when the name is taken, reports it and returns what has it. */
   #add(scope: Scope, symbol: SymbolNode, offset: number): SymbolNode | undefined {
-    const existing = this.#context.table.add(scope, symbol);
+    const existing = this.#context.table.add(scope, symbol) ??
+      (this.#doubles.size > 0 ? this.#addToDouble(scope, symbol) : undefined);
     if (!existing) return undefined;
     const fullName = joinName(scope.fullName, symbol.name);
     if (existing.file !== this.#context.file) {

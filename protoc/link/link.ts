@@ -10,6 +10,7 @@ import {
 } from "../ast.ts";
 import { isIdentifier, jsonName } from "../naming.ts";
 import { formatDouble, formatFloat } from "../number_literal.ts";
+import { isMessageType } from "../option/message.ts";
 import { fullNameOf, type Scope, type SymbolNode } from "../symbols.ts";
 import { isVisibleFrom, visibilityFault } from "../validate/visibility.ts";
 import type { LinkContext } from "./context.ts";
@@ -111,6 +112,9 @@ function linkField(context: LinkContext, field: FieldNode, scope: Scope): boolea
   field.jsonName ??= jsonName(field.name);
   if (field.isExtension && !linkExtendee(context, field, scope)) return false;
   if (field.typeName === "") {
+    if (isMessageType(field.type) || field.type === FieldType.enum) {
+      context.error(field.typeOffset, "Field with message or enum type missing type_name.");
+    }
     if (typeof field.defaultValue === "string") {
       field.defaultValue = canonicalDefault(field.type, field.defaultValue);
     }

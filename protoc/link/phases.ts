@@ -18,7 +18,7 @@ import { linkFile, warnUnusedImports } from "./link.ts";
  */
 export function compileFile(context: LinkContext): boolean {
   const { table, file } = context;
-  table.begin();
+  table.begin(file);
   declareFile(context);
   if (file.scope) {
     linkFile(context);

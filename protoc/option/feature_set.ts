@@ -188,8 +188,15 @@ function unknownFeature(features: FeatureSet): string | undefined {
   if (!features.messageEncoding) return unknown("message_encoding");
   if (!features.jsonFormat) return unknown("json_format");
   if (!features.enforceNamingStyle) return unknown("enforce_naming_style");
-  if (!features.defaultSymbolVisibility) return unknown("default_symbol_visibility");
-  if (!features.enforceProtoLimits) return unknown("enforce_proto_limits", "PROTO_LIMITS");
+  if (!features.defaultSymbolVisibility) {
+    return unknown(
+      "default_symbol_visibility",
+      "VisibilityFeature::DEFAULT_SYMBOL_VISIBILITY",
+    );
+  }
+  if (!features.enforceProtoLimits) {
+    return unknown("enforce_proto_limits", "ProtoLimitsFeature::PROTO_LIMITS");
+  }
   return undefined;
 }
 

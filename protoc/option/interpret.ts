@@ -16,6 +16,7 @@ import {
   type OptionMessage,
   type OptionScalar,
 } from "./message.ts";
+import { missingRequired } from "./required.ts";
 import { scalarValue } from "./value.ts";
 
 /** Prefixes under which a message may be named inside a `google.protobuf.Any` literal. */
@@ -39,6 +40,14 @@ export function interpretOptions(
   for (const option of options.uninterpreted) {
     if (option.name[0]!.isExtension !== (pass === "extension")) continue;
     if (!interpretOption(context, pending, options.value, option)) return;
+  }
+  // Readers of descriptors would refuse the file; protoc itself aborts.
+  const missing = missingRequired(options.value);
+  if (missing.length > 0) {
+    context.error(
+      options.uninterpreted[0]!.nameOffset,
+      `Options are missing required fields: ${missing.join(", ")}.`,
+    );
   }
 }
 

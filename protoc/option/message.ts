@@ -76,6 +76,11 @@ export function isMessageType(type: number): boolean {
   return type === FieldType.message || type === FieldType.group;
 }
 
+/** True for strings that readers refuse when they are not UTF-8. */
+export function isStrictText(field: FieldNode): boolean {
+  return field.type === FieldType.string && field.features?.utf8Validation === Feature.verifyUtf8;
+}
+
 /** True when a set field shows even with its default value. */
 export function hasPresence(field: FieldNode): boolean {
   return field.isExtension || field.oneofIndex >= 0 || isMessageType(field.type) ||

@@ -1,4 +1,4 @@
-import type { MessageNode } from "../ast.ts";
+import type { FieldNode, MessageNode } from "../ast.ts";
 import { Feature } from "../features.ts";
 import { fullNameOf } from "../symbols.ts";
 import type { OptionMessage } from "./message.ts";
@@ -30,6 +30,16 @@ function collect(message: OptionMessage, prefix: string, missing: string[]): voi
   }
 }
 
-function requiredFields(type: MessageNode): readonly { name: string; number: number }[] {
-  return type.fields.filter((field) => field.features?.fieldPresence === Feature.legacyRequired);
+const known: WeakMap<MessageNode, readonly FieldNode[]> = new WeakMap();
+
+function requiredFields(type: MessageNode): readonly FieldNode[] {
+  let fields = known.get(type);
+  if (!fields) {
+    fields = type.fields.filter((field) => {
+      return field.features?.fieldPresence === Feature.legacyRequired;
+    });
+    // Before its features are resolved, a message cannot tell.
+    if (type.features) known.set(type, fields);
+  }
+  return fields;
 }

@@ -1,5 +1,5 @@
 import { type EnumNode, type FieldNode, FieldType, type UninterpretedOption } from "../ast.ts";
-import type { OptionScalar } from "./message.ts";
+import { isStrictText, type OptionScalar } from "./message.ts";
 
 const INT32_MIN = -0x80000000n;
 const INT32_MAX = 0x7fffffffn;
@@ -46,10 +46,19 @@ export function scalarValue(
     case FieldType.enum:
       return enumNumber(option, field.enum!, fieldName, isSibling);
     default:
-      return option.stringValue === undefined
-        ? { fault: `Value must be quoted string for string option "${fieldName}".` }
-        : { value: option.stringValue };
+      return text(option, field, fieldName);
   }
+}
+
+function text(option: UninterpretedOption, field: FieldNode, name: string): ValueResult {
+  const value = option.stringValue;
+  if (value === undefined) {
+    return { fault: `Value must be quoted string for string option "${name}".` };
+  }
+  if (typeof value !== "string" && isStrictText(field)) {
+    return { fault: `Value must be valid UTF-8 for string option "${name}".` };
+  }
+  return { value };
 }
 
 function integer(

@@ -2,7 +2,7 @@ import { type FieldNode, FieldType } from "../ast.ts";
 import { Feature } from "../features.ts";
 import { asciiLowerCase } from "../naming.ts";
 import { parseFloatToken, parseInteger64 } from "../number_literal.ts";
-import type { OptionScalar } from "../option/message.ts";
+import { isStrictText, type OptionScalar } from "../option/message.ts";
 import { textOrBytes } from "../source.ts";
 import { unquote } from "../string_literal.ts";
 import { TokenKind } from "./lexer.ts";
@@ -39,7 +39,7 @@ export function readScalar(reader: TextReader, field: FieldNode): OptionScalar {
     case FieldType.enum:
       return readEnum(reader, field);
     default:
-      return readString(reader);
+      return readString(reader, field);
   }
 }
 
@@ -103,7 +103,7 @@ function readEnum(reader: TextReader, field: FieldNode): number {
   reader.fail(`Unknown enumeration value of "${number}" for field "${field.name}".`);
 }
 
-function readString(reader: TextReader): string | Uint8Array {
+function readString(reader: TextReader, field: FieldNode): string | Uint8Array {
   const { kind, text } = reader.lexer;
   if (kind !== TokenKind.string) reader.fail(`Expected string, got: ${text}`);
   let value = unquote(text);
@@ -112,7 +112,11 @@ function readString(reader: TextReader): string | Uint8Array {
     value += unquote(reader.lexer.text);
     reader.lexer.next();
   }
-  return textOrBytes(value);
+  const result = textOrBytes(value);
+  if (typeof result !== "string" && isStrictText(field)) {
+    reader.fail(`String field "${field.name}" must be valid UTF-8.`);
+  }
+  return result;
 }
 
 /** C++ readers of proto2, and of `(pb.cpp).legacy_closed_enum`, treat every enum as closed. */

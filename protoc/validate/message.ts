@@ -119,7 +119,7 @@ function validateRanges(context: LinkContext, message: MessageNode): void {
     if (!options || !options.fields.has(RangeOption.declaration)) continue;
     if (readNumber(options, RangeOption.verification, -1) === UNVERIFIED) {
       context.error(
-        range.offset,
+        NO_OFFSET,
         "Cannot mark the extension range as UNVERIFIED when it has extension(s) declared.",
       );
       return;

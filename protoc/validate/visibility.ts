@@ -1,4 +1,4 @@
-import { type EnumNode, type FileNode, type MessageNode, Visibility } from "../ast.ts";
+import { type EnumNode, type FileNode, type MessageNode, NO_OFFSET, Visibility } from "../ast.ts";
 import { Feature } from "../features.ts";
 import { MAX_FIELD_NUMBER } from "../link/limits.ts";
 
@@ -39,7 +39,10 @@ export function visibilityFault(
     `from "${file.name}". ${reason} and cannot be accessed outside its own file`;
 }
 
-/** Under STRICT visibility nested types may not be exported, but for enums in a namespace message. */
+/**
+ * Under STRICT visibility nested types may not be exported, but for enums in a namespace message.
+ * protoc tells no position.
+ */
 export function checkNestedVisibility(
   file: FileNode,
   report: (offset: number, message: string) => void,
@@ -49,7 +52,7 @@ export function checkNestedVisibility(
   for (const message of file.messages) collectStrict(message, messages, enums);
   for (const message of messages) {
     report(
-      message.nameOffset,
+      NO_OFFSET,
       `"${message.fullName}" is a nested message and cannot be \`export\` with STRICT ` +
         "default_symbol_visibility. It must be moved to top-level, ideally in its own file in " +
         "order to be `export`.",
@@ -57,7 +60,7 @@ export function checkNestedVisibility(
   }
   for (const node of enums) {
     report(
-      node.nameOffset,
+      NO_OFFSET,
       `"${node.fullName}" is a nested enum and cannot be marked \`export\` with STRICT ` +
         "default_symbol_visibility. It must be moved to top-level, ideally in its own file in " +
         "order to be `export`. For C++ namespacing of enums in a messages use: `local message " +
