@@ -6,6 +6,8 @@ import {
   ProtocolError,
   type Socket,
   Template,
+  type TimerNode,
+  timers,
 } from "../http/mod.ts";
 import { backoffDelay, type BackoffOptions } from "./backoff.ts";
 import type { ClientCall } from "./client_call.ts";
@@ -40,7 +42,10 @@ export type ConnectivityState =
   | "SHUTDOWN";
 
 /** One address and, when there is one, the connection to it, which all its calls share. */
-export class Subchannel implements h2.SessionOwner {
+export class Subchannel implements h2.SessionOwner, TimerNode {
+  dueTick = 0;
+  nextTimer: TimerNode | null = null;
+  previousTimer: TimerNode | null = null;
   readonly address: Address;
   state: ConnectivityState = "IDLE";
   /** Attempts that failed in a row. */
@@ -108,8 +113,19 @@ export class Subchannel implements h2.SessionOwner {
   /** Opens a connection unless there is one or one is being opened. */
   connect(): void {
     if (this.state === "CONNECTING" || this.state === "READY" || this.state === "SHUTDOWN") return;
+    if (this.backingOff) {
+      // Only calls that wait for readiness get here; they wait for the next attempt.
+      if (this.dueTick === 0) timers.add(this, this.retryIn);
+      return;
+    }
+    timers.remove(this);
     this.state = "CONNECTING";
     this.#connecting = this.#connect();
+  }
+
+  /** The pause between two attempts is over. */
+  onTimeout(): void {
+    if (this.#waiting.length > 0) this.connect();
   }
 
   async #connect(): Promise<void> {
@@ -213,6 +229,7 @@ export class Subchannel implements h2.SessionOwner {
   /** Ends everything. Resolves when the connections are gone. */
   async close(): Promise<void> {
     this.state = "SHUTDOWN";
+    timers.remove(this);
     this.#dialing?.abort(new Error("client was closed"));
     const error = new ConnectError("the client was closed", toConnectCode(code.CANCELLED));
     for (const call of this.#waiting.splice(0)) call.fail(error);

@@ -32,15 +32,11 @@ export class TimerWheel {
   #armedFor = Infinity;
   #holders = 0;
 
-  #tick(): number {
-    return Math.floor(performance.now() / TICK_MS) + 1;
-  }
-
   /** Sets `node` to fire in `ms` milliseconds. It must not be set already. */
   add(node: TimerNode, ms: number): void {
-    const tick = this.#tick();
-    if (this.#size++ === 0) this.#current = tick - 1;
-    const due = Math.max(tick, tick + Math.ceil(ms / TICK_MS));
+    const now = performance.now();
+    if (this.#size++ === 0) this.#current = Math.floor(now / TICK_MS);
+    const due = Math.floor((now + Math.max(0, ms)) / TICK_MS) + 1;
     node.dueTick = due;
     const slot = due % SLOTS;
     const head = this.#slots[slot]!;
@@ -48,7 +44,7 @@ export class TimerWheel {
     node.nextTimer = head;
     if (head !== null) head.previousTimer = node;
     this.#slots[slot] = node;
-    if (due < this.#armedFor) this.#arm(due, tick);
+    if (due < this.#armedFor) this.#arm(due, now);
   }
 
   /** Clears `node`, if it is set. */
@@ -64,9 +60,9 @@ export class TimerWheel {
     if (this.#size === 0 && this.#holders === 0) this.#disarm();
   }
 
-  /** Milliseconds until `node` is due, as coarse as the ticks; 0 if it is not set. */
+  /** Milliseconds until `node` fires; 0 if it is not set. */
   remaining(node: TimerNode): number {
-    return node.dueTick === 0 ? 0 : Math.max(0, node.dueTick - this.#tick()) * TICK_MS;
+    return node.dueTick === 0 ? 0 : Math.max(0, node.dueTick * TICK_MS - performance.now());
   }
 
   /** Keeps the platform timer across moments when nothing is set, as a connection in use does. */
@@ -80,12 +76,10 @@ export class TimerWheel {
     if (this.#size === 0 && this.#holders === 0) this.#disarm();
   }
 
-  #arm(due: number, tick: number): void {
+  #arm(due: number, now: number): void {
     if (this.#timer !== undefined) clearTimeout(this.#timer);
     this.#armedFor = due;
-    this.#timer = setTimeout(this.#fire, Math.max(1, (due - tick + 1) * TICK_MS));
-    // Whoever waits for something holds the process by its socket; a deadline alone must not.
-    Deno.unrefTimer(this.#timer as unknown as number);
+    this.#timer = setTimeout(this.#fire, Math.max(1, due * TICK_MS - now));
   }
 
   #disarm(): void {
@@ -97,11 +91,12 @@ export class TimerWheel {
   readonly #fire = (): void => {
     this.#timer = undefined;
     this.#armedFor = Infinity;
-    const tick = this.#tick();
+    const now = performance.now();
+    const tick = Math.floor(now / TICK_MS);
     // After a long sleep every slot has to be looked at once, not once per missed round.
     if (tick - this.#current > SLOTS) this.#current = tick - SLOTS;
     while (this.#current < tick) this.#serve(++this.#current, tick);
-    if (this.#size > 0) this.#arm(this.#next(tick), tick);
+    if (this.#size > 0) this.#arm(this.#next(tick), now);
   };
 
   #serve(slot: number, tick: number): void {
