@@ -60,12 +60,12 @@ async function rpc(): Promise<void> {
   console.log(`             serving on ${server.addr}`);
 
   await step("unary", async () => {
-    const { text } = await demo.Greet!({ text: "Deno" }, 1000);
+    const { text } = await demo.Greet({ text: "Deno" }, 1000);
     assertEquals(text, "Hello Deno");
     return text;
   });
   await step("server streaming", async () => {
-    const numbers = await demo.Count!();
+    const numbers = await demo.Count();
     await numbers.write({ value: 1000 });
     let count = 0;
     for await (const { value } of numbers) assertEquals(value, ++count);
@@ -73,7 +73,7 @@ async function rpc(): Promise<void> {
     return `${count} messages`;
   });
   await step("client streaming", async () => {
-    const sum = await demo.Add!();
+    const sum = await demo.Add();
     for (let value = 1; value <= 1000; value++) await sum.write({ value });
     sum.closeWrite();
     const { value } = await sum.read();
@@ -81,7 +81,7 @@ async function rpc(): Promise<void> {
     return `1000 messages, sum ${value}`;
   });
   await step("bidirectional streaming", async () => {
-    using chat = await demo.Shout!();
+    using chat = await demo.Shout();
     const heard: string[] = [];
     for (const text of ["one", "two", "three"]) {
       await chat.write({ text });
@@ -95,7 +95,7 @@ async function rpc(): Promise<void> {
     const start = performance.now();
     let left = 10_000;
     const caller = async () => {
-      while (left-- > 0) await demo.Greet!({ text: "x" });
+      while (left-- > 0) await demo.Greet({ text: "x" });
     };
     await Promise.all(Array.from({ length: 100 }, caller));
     return `${Math.round(10_000 / (performance.now() - start) * 1000)} calls a second`;

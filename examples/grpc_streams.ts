@@ -50,19 +50,19 @@ await using server = grpc.listen({ addr: "127.0.0.1:0", registrar });
 await using conn = grpc.newClient({ targets: [server.addr] });
 const guide = grpc.newService(conn, proto);
 
-const features = await guide.ListFeatures!();
+const features = await guide.ListFeatures();
 await features.write({
   low: { latitude: 1, longitude: 2 },
   high: { latitude: 3, longitude: 4 },
 });
 for await (const feature of features) console.log(feature.name);
 
-const route = await guide.RecordRoute!();
+const route = await guide.RecordRoute();
 for (let i = 0; i < 10; i++) await route.write({ latitude: i, longitude: i });
 route.closeWrite();
 console.log(`${(await route.read()).points} points`);
 
-const chat = await guide.RouteChat!();
+const chat = await guide.RouteChat();
 for (const text of ["hi", "you"]) {
   await chat.write({ text });
   console.log((await chat.read(1000)).text);

@@ -28,9 +28,9 @@ await using server = grpc.listen({ addr: "127.0.0.1:0", registrar });
 await using conn = grpc.newClient({ targets: [server.addr] });
 const greeter = grpc.newService(conn, proto, "Greeter");
 
-const reply = await greeter.SayHello!({ name: "Deno" }, 1000);
+const reply = await greeter.SayHello({ name: "Deno" }, 1000);
 console.log(reply.message);
 
 // A call that fails, for those who would rather test than catch.
-const [, error] = await grpc.attempt(greeter.SayHello!({ name: 42 }));
+const [, error] = await grpc.attempt(greeter.SayHello({ name: 42 }));
 console.log(error?.message);

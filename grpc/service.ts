@@ -25,9 +25,15 @@ export type ServiceClient<S extends DescService> =
   & { readonly [K in keyof S["method"]]: MethodClient<S["method"][K]> }
   & { readonly [K in keyof S["method"] as Capitalize<K & string>]: MethodClient<S["method"][K]> };
 
-/** A client of a service loaded at run time. */
+/**
+ * A client of a service loaded at run time. Its methods have the shapes of {@linkcode MethodClient};
+ * the compiler cannot know which there are.
+ */
 // deno-lint-ignore no-explicit-any
-export type DynamicService = Readonly<Record<string, (...args: any[]) => Promise<any>>>;
+export type DynamicService = Readonly<Record<string, any>>;
+
+/** A method as it is made. */
+type Call = (...args: never[]) => Promise<object>;
 
 /** A client of a service whose types are known from generated code. */
 export function newService<S extends DescService>(conn: Conn, service: S): ServiceClient<S>;
@@ -47,7 +53,7 @@ export function newService(
     throw new TypeError("Cannot make a service client without a connection: give newClient()'s");
   }
   const service = findService(proto, name);
-  const client: Record<string, DynamicService[string]> = {};
+  const client: Record<string, Call> = {};
   for (const method of service.methods) {
     const call = methodClient(conn, method);
     client[method.name] = call;
@@ -56,7 +62,7 @@ export function newService(
   return client;
 }
 
-function methodClient(conn: Conn, method: DescMethod): DynamicService[string] {
+function methodClient(conn: Conn, method: DescMethod): Call {
   if (method.methodKind === "unary") {
     const unary = method as DescMethodUnary;
     return (request: object, options?: number | CallOptions) =>

@@ -44,7 +44,7 @@ Deno.test("a unary call gives the response", async () => {
   await withGreeter({
     SayHello: ({ name }: Request) => ({ message: `Hello ${name}` }),
   }, async (greeter) => {
-    const reply = await greeter.SayHello!({ name: "Deno" }, 1000);
+    const reply = await greeter.SayHello({ name: "Deno" }, 1000);
     assertEquals(reply.message, "Hello Deno");
   });
 });
@@ -59,7 +59,7 @@ Deno.test("calls in parallel share one connection", async () => {
     },
   }, async (greeter) => {
     const replies = await Promise.all(
-      Array.from({ length: 500 }, (_, i) => greeter.SayHello!({ name: String(i) })),
+      Array.from({ length: 500 }, (_, i) => greeter.SayHello({ name: String(i) })),
     );
     assertEquals(replies.map((reply) => reply.message), replies.map((_, i) => String(i)));
     assertEquals(peers.size, 1);
@@ -73,14 +73,14 @@ Deno.test("a server-streaming call is read to null, or by iteration", async () =
       for (let i = 0; i < count; i++) yield { message: String(i) };
     },
   }, async (greeter) => {
-    const byRead = await greeter.ListReplies!();
+    const byRead = await greeter.ListReplies();
     await byRead.write({ count: 2 });
     assertEquals((await byRead.read()).message, "0");
     assertEquals((await byRead.read()).message, "1");
     assertEquals(await byRead.read(), null);
     assertEquals(await byRead.read(), null);
 
-    const byLoop = await greeter.ListReplies!();
+    const byLoop = await greeter.ListReplies();
     await byLoop.write({ count: 1000 });
     let n = 0;
     for await (const { message } of byLoop) assertEquals(message, String(n++));
@@ -96,7 +96,7 @@ Deno.test("a client-streaming call gives one response after closeWrite()", async
       return { message: String(sum) };
     },
   }, async (greeter) => {
-    const sums = await greeter.SumSizes!();
+    const sums = await greeter.SumSizes();
     for (const size of [27_182, 8, 1828, 45_904]) {
       await sums.write({ payload: new Uint8Array(size) });
     }
@@ -112,7 +112,7 @@ Deno.test("a bidirectional call answers message by message", async () => {
       for await (const { name } of requests) yield { message: name.toUpperCase() };
     },
   }, async (greeter) => {
-    using chat = await greeter.Chat!();
+    using chat = await greeter.Chat();
     for (const name of ["a", "b", "c"]) {
       await chat.write({ name });
       assertEquals((await chat.read(1000)).message, name.toUpperCase());
@@ -128,7 +128,7 @@ Deno.test("read() with a timeout loses no message", async () => {
       for await (const { name } of requests) yield { message: name };
     },
   }, async (greeter) => {
-    using chat = await greeter.Chat!();
+    using chat = await greeter.Chat();
     const error = await assertRejects(() => chat.read(20), ConnectError);
     assertEquals((error as ConnectError).code, Code.DeadlineExceeded);
     await chat.write({ name: "late" });
@@ -144,7 +144,7 @@ Deno.test("messages of all sizes come through whole", async () => {
   }, async (greeter) => {
     for (const size of [0, 1, 16_370, 16_384, 65_535, 65_536, 1 << 20, (4 << 20) - 6]) {
       const payload = new Uint8Array(size).map((_, i) => i * 31);
-      const reply = await greeter.SayHello!({ payload });
+      const reply = await greeter.SayHello({ payload });
       assertEquals(reply.payload.length, size);
       assert(reply.payload.every((octet: number, i: number) => octet === ((i * 31) & 255)));
     }
@@ -160,12 +160,12 @@ Deno.test("a message over 4 MiB is refused with RESOURCE_EXHAUSTED in both direc
     },
   }, async (greeter) => {
     assertEquals(
-      await codeOf(greeter.SayHello!({ payload: new Uint8Array(4 << 20) })),
+      await codeOf(greeter.SayHello({ payload: new Uint8Array(4 << 20) })),
       Code.ResourceExhausted,
     );
     assertEquals(handled, 0);
-    assertEquals(await codeOf(greeter.SayHello!({ count: 4 << 20 })), Code.ResourceExhausted);
-    assertEquals((await greeter.SayHello!({ count: 1 })).payload.length, 1);
+    assertEquals(await codeOf(greeter.SayHello({ count: 4 << 20 })), Code.ResourceExhausted);
+    assertEquals((await greeter.SayHello({ count: 1 })).payload.length, 1);
   });
 });
 
@@ -185,14 +185,14 @@ Deno.test("a deadline is sent, enforced on both sides, and aborts the handler's 
     },
   }, async (greeter) => {
     const before = performance.now();
-    assertEquals(await codeOf(greeter.SayHello!({}, 60)), Code.DeadlineExceeded);
+    assertEquals(await codeOf(greeter.SayHello({}, 60)), Code.DeadlineExceeded);
     const took = performance.now() - before;
     assert(took >= 50 && took < 1000, `took ${took} ms`);
     assert(seen! > 0 && seen! <= 60);
     await delay(100);
     assertEquals(aborted, 1);
-    assertEquals(await codeOf(greeter.SayHello!({}, 0)), Code.DeadlineExceeded);
-    await assertRejects(() => greeter.SayHello!({}, -1), TypeError, "timeout must be >= 0");
+    assertEquals(await codeOf(greeter.SayHello({}, 0)), Code.DeadlineExceeded);
+    await assertRejects(() => greeter.SayHello({}, -1), TypeError, "timeout must be >= 0");
   });
 });
 
@@ -211,7 +211,7 @@ Deno.test("an aborted call ends with CANCELLED and the server stops working on i
     },
   }, async (greeter) => {
     const controller = new AbortController();
-    const list = await greeter.ListReplies!({ signal: controller.signal });
+    const list = await greeter.ListReplies({ signal: controller.signal });
     await list.write({});
     assertEquals((await list.read()).message, "0");
     controller.abort();
@@ -221,7 +221,7 @@ Deno.test("an aborted call ends with CANCELLED and the server stops working on i
     await delay(50);
     assertEquals(stopped, true);
     assertEquals(
-      await codeOf(greeter.SayHello!({}, { signal: AbortSignal.abort() })),
+      await codeOf(greeter.SayHello({}, { signal: AbortSignal.abort() })),
       Code.Canceled,
     );
   });
@@ -238,7 +238,7 @@ Deno.test("leaving a loop over responses early cancels the call", async () => {
       }
     },
   }, async (greeter) => {
-    const list = await greeter.ListReplies!();
+    const list = await greeter.ListReplies();
     await list.write({});
     for await (const _ of list) break;
     await delay(50);
@@ -254,7 +254,7 @@ Deno.test("every status code a handler throws arrives with its message", async (
   }, async (greeter) => {
     for (let value = 1; value <= 16; value++) {
       const error = await assertRejects(
-        () => greeter.SayHello!({ count: value, name: `bad ☺ ${value}` }),
+        () => greeter.SayHello({ count: value, name: `bad ☺ ${value}` }),
         ConnectError,
       ) as ConnectError;
       assertEquals(error.code, value);
@@ -272,7 +272,7 @@ Deno.test("an exception of a handler becomes UNKNOWN and does not leak its text"
       },
     },
     async (greeter) => {
-      const error = await assertRejects(() => greeter.SayHello!({}), ConnectError) as ConnectError;
+      const error = await assertRejects(() => greeter.SayHello({}), ConnectError) as ConnectError;
       assertEquals(error.code, Code.Unknown);
       assert(!error.message.includes("hunter2"));
       assertEquals(told.map(String), ["Error: password=hunter2"]);
@@ -285,8 +285,8 @@ Deno.test("a response that does not fit its type fails the call, not the server"
   await withGreeter({
     SayHello: ({ name }: Request) => ({ message: name === "bad" ? 5 : "ok" }),
   }, async (greeter) => {
-    assertEquals(await codeOf(greeter.SayHello!({ name: "bad" })), Code.Unknown);
-    assertEquals((await greeter.SayHello!({ name: "good" })).message, "ok");
+    assertEquals(await codeOf(greeter.SayHello({ name: "bad" })), Code.Unknown);
+    assertEquals((await greeter.SayHello({ name: "good" })).message, "ok");
   });
 });
 
@@ -302,16 +302,16 @@ Deno.test("a request that does not fit its type is a TypeError and sends nothing
       return Promise.resolve({});
     },
   }, async (greeter) => {
-    await assertRejects(() => greeter.SayHello!({ name: 5 }), TypeError, "test.Request.name");
-    await assertRejects(() => greeter.SayHello!({ nmae: "x" }), TypeError, "nmae");
-    await assertRejects(() => greeter.SayHello!(undefined), TypeError, "expected an object");
+    await assertRejects(() => greeter.SayHello({ name: 5 }), TypeError, "test.Request.name");
+    await assertRejects(() => greeter.SayHello({ nmae: "x" }), TypeError, "nmae");
+    await assertRejects(() => greeter.SayHello(undefined), TypeError, "expected an object");
     assertEquals(handled, 0);
   });
 });
 
 Deno.test("a method without handler answers UNIMPLEMENTED", async () => {
   await withGreeter({ SayHello: () => ({}) }, async (greeter) => {
-    const list = await greeter.ListReplies!();
+    const list = await greeter.ListReplies();
     await list.write({});
     assertEquals(await codeOf(list.read()), Code.Unimplemented);
   });
@@ -334,7 +334,7 @@ Deno.test("metadata travel both ways, text and binary, in headers and trailers",
   }, async (greeter) => {
     let header = new Headers();
     let trailer = new Headers();
-    await greeter.SayHello!({}, {
+    await greeter.SayHello({}, {
       headers: { "x-text": "a b", "x-data-bin": encodeBinaryHeader(bytes) },
       onHeader: (h: Headers) => header = h,
       onTrailer: (t: Headers) => trailer = t,
@@ -353,11 +353,11 @@ Deno.test("several targets are called in turn, the first first", async () => {
   const conn = grpc.newClient({ targets: servers.map((server) => server.addr) });
   const greeter = grpc.newService(conn, GREETER);
   const seen: string[] = [];
-  for (let i = 0; i < 7; i++) seen.push((await greeter.SayHello!({})).message);
+  for (let i = 0; i < 7; i++) seen.push((await greeter.SayHello({})).message);
   assertEquals(seen.join(""), "abcabca");
   await servers[1]!.close();
   seen.length = 0;
-  for (let i = 0; i < 6; i++) seen.push((await greeter.SayHello!({})).message);
+  for (let i = 0; i < 6; i++) seen.push((await greeter.SayHello({})).message);
   assertEquals(new Set(seen), new Set(["a", "c"]));
   await conn.close();
   await Promise.all(servers.map((server) => server.close()));
@@ -370,13 +370,13 @@ Deno.test("a client connects again after its server went away and came back", as
   const { addr } = server;
   await using conn = grpc.newClient({ targets: [addr], backoff: { initial: 20 } });
   const greeter = grpc.newService(conn, GREETER);
-  assertEquals((await greeter.SayHello!({})).message, "hi");
+  assertEquals((await greeter.SayHello({})).message, "hi");
   await server.close();
-  const error = await assertRejects(() => greeter.SayHello!({}), ConnectError) as ConnectError;
+  const error = await assertRejects(() => greeter.SayHello({}), ConnectError) as ConnectError;
   assertEquals(error.code, Code.Unavailable);
   assert(error.message.includes(addr), error.message);
   server = grpc.listen({ addr, registrar });
-  assertEquals((await greeter.SayHello!({}, { waitForReady: true, timeout: 5000 })).message, "hi");
+  assertEquals((await greeter.SayHello({}, { waitForReady: true, timeout: 5000 })).message, "hi");
   await server.close();
 });
 
@@ -394,11 +394,11 @@ Deno.test("close() of a server lets running calls finish and takes no new ones",
   const server = grpc.listen({ addr: "127.0.0.1:0", registrar });
   await using conn = grpc.newClient({ targets: [server.addr] });
   const greeter = grpc.newService(conn, GREETER);
-  const running = greeter.SayHello!({});
+  const running = greeter.SayHello({});
   await started.promise;
   const closed = server.close();
   await delay(20);
-  assertEquals(await codeOf(greeter.SayHello!({}, 2000)), Code.Unavailable);
+  assertEquals(await codeOf(greeter.SayHello({}, 2000)), Code.Unavailable);
   release();
   assertEquals((await running).message, "done");
   await closed;
@@ -417,12 +417,12 @@ Deno.test("close() of a server cuts calls that do not end in time", async () => 
 
 Deno.test("close() of a client ends its calls and refuses new ones", async () => {
   await withGreeter({ SayHello: () => new Promise(() => {}) }, async (greeter, conn) => {
-    const running = codeOf(greeter.SayHello!({}));
+    const running = codeOf(greeter.SayHello({}));
     await delay(20);
     await conn.close();
     await conn.close();
     assertEquals(await running, Code.Canceled);
-    assertEquals(await codeOf(greeter.SayHello!({})), Code.Canceled);
+    assertEquals(await codeOf(greeter.SayHello({})), Code.Canceled);
   });
 });
 
@@ -439,7 +439,7 @@ Deno.test("a client waits for room when the server allows few streams", async ()
       },
     },
     async (greeter) => {
-      await Promise.all(Array.from({ length: 20 }, () => greeter.SayHello!({})));
+      await Promise.all(Array.from({ length: 20 }, () => greeter.SayHello({})));
       assertEquals(most, 2);
     },
     { http2: { maxConcurrentStreams: 2 } },
@@ -450,7 +450,7 @@ Deno.test("gzip is understood, and sent to clients that accept it", async () => 
   await withGreeter(
     { SayHello: ({ name }: Request) => ({ message: name.repeat(10_000) }) },
     async (greeter) => {
-      assertEquals((await greeter.SayHello!({ name: "abc" })).message.length, 30_000);
+      assertEquals((await greeter.SayHello({ name: "abc" })).message.length, 30_000);
     },
     { compress: true },
   );
@@ -505,7 +505,7 @@ Deno.test("Connect interceptors see unary calls of service clients", async () =>
       }),
     },
     async (greeter) => {
-      assertEquals((await greeter.SayHello!({})).message, "secret");
+      assertEquals((await greeter.SayHello({})).message, "secret");
       assertEquals(seen, ["SayHello"]);
     },
     {},
@@ -521,9 +521,9 @@ Deno.test("Connect interceptors see unary calls of service clients", async () =>
 
 Deno.test("attempt() turns a call into a pair", async () => {
   await withGreeter({ SayHello: () => ({ message: "hi" }) }, async (greeter) => {
-    const [reply, none] = await grpc.attempt(greeter.SayHello!({}));
+    const [reply, none] = await grpc.attempt(greeter.SayHello({}));
     assertEquals([reply.message, none], ["hi", undefined]);
-    const [nothing, error] = await grpc.attempt(greeter.SayHello!({}, 0));
+    const [nothing, error] = await grpc.attempt(greeter.SayHello({}, 0));
     assertEquals(nothing, undefined);
     assertInstanceOf(error, ConnectError);
   });

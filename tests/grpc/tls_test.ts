@@ -34,10 +34,10 @@ peerTest(
       tls: { caCerts: [certificate.ca] },
     });
     const greeter = grpc.newService(conn, GREETER);
-    assertEquals((await greeter.SayHello!({ name: "TLS" })).message, "Hello TLS");
+    assertEquals((await greeter.SayHello({ name: "TLS" })).message, "Hello TLS");
     const payload = new Uint8Array(3 << 20).fill(7);
-    assertEquals((await greeter.SayHello!({ payload })).payload.length, payload.length);
-    await Promise.all(Array.from({ length: 200 }, () => greeter.SayHello!({ name: "x" })));
+    assertEquals((await greeter.SayHello({ payload })).payload.length, payload.length);
+    await Promise.all(Array.from({ length: 200 }, () => greeter.SayHello({ name: "x" })));
   },
 );
 
