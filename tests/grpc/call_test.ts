@@ -521,8 +521,8 @@ Deno.test("Connect interceptors see unary calls of service clients", async () =>
 
 Deno.test("attempt() turns a call into a pair", async () => {
   await withGreeter({ SayHello: () => ({ message: "hi" }) }, async (greeter) => {
-    const [reply, none] = await grpc.attempt(greeter.SayHello({}));
-    assertEquals([reply.message, none], ["hi", undefined]);
+    const [reply, none] = await grpc.attempt<{ message: string }>(greeter.SayHello({}));
+    assertEquals([reply?.message, none], ["hi", undefined]);
     const [nothing, error] = await grpc.attempt(greeter.SayHello({}, 0));
     assertEquals(nothing, undefined);
     assertInstanceOf(error, ConnectError);
