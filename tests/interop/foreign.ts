@@ -32,7 +32,7 @@ export const grpcJs: Foreign = {
 
 /** The Python that has gRPC's C-core, or undefined. Debian's own comes first: apt installs for it. */
 async function pythonWithGrpc(): Promise<string | undefined> {
-  for (const command of [Deno.env.get("PYTHON"), "/usr/bin/python3", "python3"]) {
+  for (const command of [Deno.env.get("SLUICE_PYTHON"), "/usr/bin/python3", "python3"]) {
     if (command === undefined) continue;
     // -I: a folder `grpc` in the working directory is not the package.
     const result = await run({ command, args: ["-I", "-c", "import grpc"] }).catch((error) => {
@@ -48,7 +48,7 @@ const python = await pythonWithGrpc();
 /** gRPC's C-core, by way of Python. */
 export const grpcCore: Foreign = {
   name: "C-core",
-  needs: [["Python with grpcio", python, "install python3-grpcio, or set PYTHON"]],
+  needs: [["Python with grpcio", python, "install python3-grpcio, or set SLUICE_PYTHON"]],
   command: (role) => ({
     command: python!,
     args: [`${here}python/echo_${role}.py`],
