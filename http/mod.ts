@@ -13,6 +13,39 @@ export {
   StreamResetError,
   TimeoutError,
 } from "./error.ts";
+export {
+  Client,
+  defaultClient,
+  del,
+  get,
+  head,
+  newClient,
+  patch,
+  post,
+  put,
+  request,
+} from "./client.ts";
+export { type ClientOptions, type RequestOptions, type SendOptions } from "./client_options.ts";
+export { type BodyInput } from "./body.ts";
+export { ClientStream, type Progress } from "./request.ts";
+export { HttpResponse } from "./response.ts";
+export { type ProxyConfig, proxyFromEnv } from "./proxy.ts";
+export { RedirectError, type RedirectFault } from "./redirect.ts";
+export { type RetryOptions } from "./retry.ts";
+export { type ErrorListener, type Handler } from "./handler.ts";
+export {
+  type FlatHeaders,
+  type HeaderObject,
+  type HeadersInput,
+  type HeaderValue,
+} from "./headers.ts";
+export { BodyTooLargeError, DEFAULT_SERVER_LIMITS, type ServerLimits } from "./limits.ts";
+export { type HttpServer, listen, type ServerOptions } from "./listen.ts";
+export { MessageError } from "./h1/error.ts";
+export { type Query } from "./query.ts";
+export { type FetchHandler, fetchHandler, type FetchHandlerOptions } from "./serve_deno.ts";
+export { type BodyPiece, ServerStream } from "./stream.ts";
+export { type WebSocketConnection, type WebSocketOptions } from "./websocket.ts";
 export { dial, type DialOptions, type DialTlsOptions } from "./dial.ts";
 export { FieldBlock, type Fields, Template } from "./hpack/mod.ts";
 export * as h2 from "./h2/mod.ts";

@@ -1,0 +1,753 @@
+/**
+ * The client: one loop over hops and attempts, on a pool of connections.
+ *
+ * @module
+ */
+import {
+  type BodyInput,
+  jsonBody,
+  NO_BODY,
+  pieceBytes,
+  type RequestBody,
+  requestBody,
+} from "./body.ts";
+import {
+  CLIENT_DEFAULTS,
+  type ClientOptions,
+  poolOptions,
+  type RequestOptions,
+  type SendOptions,
+} from "./client_options.ts";
+import { ACCEPT_ENCODING } from "./decompress.ts";
+import { TimeoutError } from "./error.ts";
+import {
+  type ClientExchange,
+  type ExchangeTimeouts,
+  LATER,
+  type RequestStart,
+  type ResponseStart,
+} from "./exchange.ts";
+import { fieldOf, flattenHeaders, type HeadersInput, isToken } from "./headers.ts";
+import { Pool, type Route, type Waiting } from "./pool.ts";
+import { proxyFields, proxyFor } from "./proxy.ts";
+import { type Hop, RedirectChain, RedirectError, redirects } from "./redirect.ts";
+import { ClientStream, type StreamSettings } from "./request.ts";
+import { HttpResponse } from "./response.ts";
+import { backoff, isStale, isTransient, retryAfter, retryPolicy } from "./retry.ts";
+import { type TimerNode, timers } from "./timer_wheel.ts";
+import { parseTarget, type Target } from "./url.ts";
+
+/** Times one request is sent again because the connection it went on turned out to be over. */
+const MAX_STALE_RETRIES = 3;
+/** Octets of a redirect's own body that are read to keep its connection. */
+const MAX_DISCARD_BYTES = 64 << 10;
+/** Milliseconds `expect: 100-continue` holds a body back (RFC 9110 §10.1.1). */
+const CONTINUE_WAIT_MS = 1000;
+
+/** The one thing that can end a request from outside: its signal or its deadline. */
+class Control implements TimerNode, Waiting {
+  dueTick = 0;
+  nextTimer: TimerNode | null = null;
+  previousTimer: TimerNode | null = null;
+  /** What to call to give up. */
+  cancel: ((reason: Error) => void) | null = null;
+  reason: Error | null = null;
+  readonly #signal: AbortSignal | undefined;
+  readonly #timeout: number;
+
+  constructor(signal: AbortSignal | undefined, timeout: number) {
+    this.#signal = signal;
+    this.#timeout = timeout;
+    if (signal !== undefined) {
+      if (signal.aborted) this.reason = signal.reason;
+      else signal.addEventListener("abort", this.#onAbort, { once: true });
+    }
+    if (timeout > 0) timers.add(this, timeout);
+  }
+
+  readonly #onAbort = (): void => this.#end(this.#signal!.reason);
+
+  onTimeout(): void {
+    this.#end(new TimeoutError("timeout", this.#timeout));
+  }
+
+  #end(reason: Error): void {
+    this.reason ??= reason;
+    this.cancel?.(this.reason);
+  }
+
+  check(): void {
+    if (this.reason !== null) throw this.reason;
+  }
+
+  release(): void {
+    this.cancel = null;
+    timers.remove(this);
+    this.#signal?.removeEventListener("abort", this.#onAbort);
+  }
+}
+
+function sleep(ms: number, control: Control): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      control.cancel = null;
+      resolve();
+    }, ms);
+    control.cancel = (reason) => {
+      clearTimeout(timer);
+      reject(reason);
+    };
+  });
+}
+
+/** A request's head as the caller gave it, checked. */
+interface Prepared {
+  readonly fields: string[];
+  readonly close: boolean;
+  readonly expect: boolean;
+  /** Content-length the caller gave, or -1. */
+  readonly declared: number;
+}
+
+/**
+ * Makes requests over HTTP/1.1 and HTTP/2, whichever the server speaks, on pooled connections.
+ *
+ * Guarantees: a request is sent again without being asked only if the server cannot have acted on
+ * it, or if it is idempotent and nothing of an answer came on a connection that was reused. A
+ * connection whose framing was in doubt is never used again.
+ */
+export class Client implements AsyncDisposable {
+  readonly #options: ClientOptions;
+  readonly #pool: Pool;
+  readonly #defaults: string[];
+
+  /** See {@linkcode newClient}. */
+  constructor(options: ClientOptions = {}) {
+    this.#options = options;
+    this.#pool = new Pool(poolOptions(options));
+    this.#defaults = flattenHeaders(options.headers);
+  }
+
+  /** Connections open now, how many of HTTP/1.1 are idle, and to how many origins. */
+  get connections(): { open: number; idle: number; origins: number } {
+    return this.#pool.size;
+  }
+
+  /** GET. Follows redirects, decodes the body. */
+  get(
+    url: string | URL,
+    headers?: HeadersInput | null,
+    options?: RequestOptions,
+  ): Promise<HttpResponse> {
+    return this.#whole("GET", url, headers, null, options);
+  }
+
+  /** HEAD. */
+  head(
+    url: string | URL,
+    headers?: HeadersInput | null,
+    options?: RequestOptions,
+  ): Promise<HttpResponse> {
+    return this.#whole("HEAD", url, headers, null, options);
+  }
+
+  /** DELETE. */
+  delete(
+    url: string | URL,
+    headers?: HeadersInput | null,
+    body?: BodyInput | null,
+    options?: RequestOptions,
+  ): Promise<HttpResponse> {
+    return this.#whole("DELETE", url, headers, body, options);
+  }
+
+  /** POST. `content-length` is set from the body. Follows redirects. */
+  post(
+    url: string | URL,
+    headers?: HeadersInput | null,
+    body?: BodyInput | null,
+    options?: RequestOptions,
+  ): Promise<HttpResponse> {
+    return this.#whole("POST", url, headers, body, options);
+  }
+
+  /** PUT. */
+  put(
+    url: string | URL,
+    headers?: HeadersInput | null,
+    body?: BodyInput | null,
+    options?: RequestOptions,
+  ): Promise<HttpResponse> {
+    return this.#whole("PUT", url, headers, body, options);
+  }
+
+  /** PATCH. */
+  patch(
+    url: string | URL,
+    headers?: HeadersInput | null,
+    body?: BodyInput | null,
+    options?: RequestOptions,
+  ): Promise<HttpResponse> {
+    return this.#whole("PATCH", url, headers, body, options);
+  }
+
+  /**
+   * A raw stream: send pieces with `write`, end with `closeWrite`, then `waitResponse`. No redirects,
+   * no decoding, no retries. The caller closes it.
+   */
+  async request(
+    method: string,
+    url: string | URL,
+    headers?: HeadersInput | null,
+    options: RequestOptions = {},
+  ): Promise<ClientStream> {
+    const target = parseTarget(url);
+    checkMethod(method);
+    const prepared = this.#prepare(headers, target, { ...options, decompress: false }, null);
+    const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
+    const hop: Hop = { method, target, fields: prepared.fields, body: true };
+    const length = prepared.declared >= 0 ? prepared.declared : LATER;
+    try {
+      const exchange = await this.#open(hop, prepared, length, options, control);
+      return new ClientStream(
+        exchange,
+        {
+          decompress: options.decompress ?? false,
+          maxResponseBytes: options.maxResponseBytes ?? this.#options.maxResponseBytes ?? 0,
+          onDownload: options.onDownload ?? this.#options.onDownload,
+          onOver: () => control.release(),
+        },
+        target.href,
+        0,
+      );
+    } catch (error) {
+      control.release();
+      throw error;
+    }
+  }
+
+  /** Any method; follows redirects; the response's body is read as a stream. The caller closes it. */
+  async send(method: string, url: string | URL, options: SendOptions = {}): Promise<ClientStream> {
+    checkMethod(method);
+    const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
+    try {
+      const body = options.json !== undefined
+        ? jsonBody(options.json)
+        : await requestBody(options.body);
+      const [exchange, head, hop, count] = await this.#follow(
+        method,
+        parseTarget(url),
+        options.headers,
+        body,
+        options,
+        control,
+      );
+      return new ClientStream(
+        exchange,
+        {
+          ...this.#streamSettings(options, control),
+          maxResponseBytes: options.maxResponseBytes ?? 0,
+        },
+        hop.target.href,
+        count,
+      ).arrived(head);
+    } catch (error) {
+      control.release();
+      throw error;
+    }
+  }
+
+  /** As the platform's `fetch`, for code written for it. */
+  async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    const request = new Request(input, init);
+    const stream = await this.send(request.method, request.url, {
+      headers: request.headers,
+      body: request.body,
+      signal: request.signal,
+      redirect: request.redirect,
+    });
+    return stream.toResponse();
+  }
+
+  /** Closes connections nothing runs on. */
+  closeIdle(): void {
+    this.#pool.closeIdle();
+  }
+
+  /** Ends the client: idle connections now, others when what runs on them is over. May be called again. */
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  /** The same as `close()`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  // ---- the loop --------------------------------------------------------------------------------
+
+  #streamSettings(options: RequestOptions, control: Control): StreamSettings {
+    return {
+      decompress: options.decompress ?? this.#options.decompress ?? true,
+      maxResponseBytes: options.maxResponseBytes ?? this.#options.maxResponseBytes ??
+        CLIENT_DEFAULTS.maxResponseBytes,
+      onDownload: options.onDownload ?? this.#options.onDownload,
+      onOver: () => control.release(),
+    };
+  }
+
+  async #whole(
+    method: string,
+    url: string | URL,
+    headers: HeadersInput | null | undefined,
+    input: BodyInput | null | undefined,
+    options: RequestOptions = {},
+  ): Promise<HttpResponse> {
+    const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
+    try {
+      let body: RequestBody | Promise<RequestBody> = options.json !== undefined
+        ? jsonBody(options.json)
+        : requestBody(input);
+      if (body instanceof Promise) body = await body;
+      const [exchange, head, hop, count] = await this.#follow(
+        method,
+        parseTarget(url),
+        headers,
+        body,
+        options,
+        control,
+      );
+      // Most answers are short plain text and here already.
+      let content: string | Uint8Array | null = null;
+      if (options.onDownload === undefined && plain(head.fields)) content = exchange.takeText();
+      if (content === null) {
+        const stream = new ClientStream(
+          exchange,
+          this.#streamSettings(options, control),
+          hop.target.href,
+          count,
+        );
+        content = await stream.arrived(head).readBytes();
+      }
+      return new HttpResponse(
+        head.status,
+        exchange.version,
+        hop.target.href,
+        count,
+        head.fields,
+        exchange.trailers,
+        content,
+      );
+    } finally {
+      control.release();
+    }
+  }
+
+  async #follow(
+    method: string,
+    target: Target,
+    headers: HeadersInput | null | undefined,
+    body: RequestBody,
+    options: RequestOptions,
+    control: Control,
+  ): Promise<[ClientExchange, ResponseStart, Hop, number]> {
+    const prepared = this.#prepare(headers, target, options, body);
+    let hop: Hop = { method, target, fields: prepared.fields, body: body !== NO_BODY };
+    let chain: RedirectChain | null = null;
+    for (let count = 0;; count++) {
+      const [exchange, head] = await this.#attempts(hop, prepared, body, options, control);
+      const location = fieldOf(head.fields, "location");
+      const mode = options.redirect ?? this.#options.redirect ?? "follow";
+      if (mode === "manual" || !redirects(head.status, location)) {
+        return [exchange, head, hop, count];
+      }
+      try {
+        if (mode === "error") {
+          throw new RedirectError(
+            `Cannot accept redirect to ${location} as redirect is "error"`,
+            "count",
+            [hop.target.href],
+          );
+        }
+        chain ??= new RedirectChain({
+          maxRedirects: options.maxRedirects ?? this.#options.maxRedirects ??
+            CLIENT_DEFAULTS.maxRedirects,
+          allowDowngrade: options.allowDowngrade ?? this.#options.allowDowngrade ?? false,
+        }, hop);
+        const next = chain.next(hop, head.status, location);
+        const onRedirect = options.onRedirect ?? this.#options.onRedirect;
+        if (onRedirect?.(next.target.href, head.status, hop.target.href) === false) {
+          return [exchange, head, hop, count];
+        }
+        if (next.body && body.bytes === null && body !== NO_BODY) {
+          throw new TypeError(
+            `Cannot follow redirect ${head.status} as the body is a stream and cannot be sent again`,
+          );
+        }
+        await discard(exchange);
+        hop = next;
+        if (!hop.body) body = NO_BODY;
+      } catch (error) {
+        exchange.abort(error as Error);
+        throw error;
+      }
+    }
+  }
+
+  /** One hop, as often as it may be tried. */
+  async #attempts(
+    hop: Hop,
+    prepared: Prepared,
+    body: RequestBody,
+    options: RequestOptions,
+    control: Control,
+  ): Promise<[ClientExchange, ResponseStart]> {
+    const policy = retryPolicy(options.retry ?? this.#options.retry);
+    const replayable = body.pieces === null;
+    let stale = 0;
+    for (let attempt = 1;; attempt++) {
+      let exchange: ClientExchange | null = null;
+      let wait: number | null;
+      try {
+        exchange = await this.#open(hop, prepared, body.length, options, control);
+        const head = await this.#exchange(exchange, body, prepared, options);
+        if (
+          policy === null || attempt > policy.limit || !replayable ||
+          !policy.methods.includes(hop.method) || !policy.statuses.includes(head.status)
+        ) {
+          return [exchange, head];
+        }
+        const asked = retryAfter(fieldOf(head.fields, "retry-after"), Date.now());
+        wait = backoff(policy, attempt, asked, Math.random());
+        if (wait === null) return [exchange, head];
+        await discard(exchange);
+      } catch (error) {
+        control.check();
+        if (
+          replayable && stale < MAX_STALE_RETRIES &&
+          isStale(error, exchange, hop.method, hop.fields)
+        ) {
+          stale++;
+          attempt--;
+          continue;
+        }
+        if (
+          policy === null || attempt > policy.limit || !replayable ||
+          !policy.methods.includes(hop.method) || !isTransient(error)
+        ) {
+          throw error;
+        }
+        wait = backoff(policy, attempt, null, Math.random())!;
+      }
+      await sleep(wait, control);
+    }
+  }
+
+  /** Sends the body and waits for the head. */
+  async #exchange(
+    exchange: ClientExchange,
+    body: RequestBody,
+    prepared: Prepared,
+    options: RequestOptions,
+  ): Promise<ResponseStart> {
+    const onUpload = options.onUpload ?? this.#options.onUpload;
+    if (body.pieces === null && !prepared.expect && onUpload === undefined) {
+      exchange.finish(body.bytes);
+      return await exchange.head();
+    }
+    const sending = upload(exchange, body, prepared.expect, onUpload);
+    // An answer may come before the body was sent, and then counts.
+    sending.catch((error) => exchange.abort(error));
+    return await exchange.head();
+  }
+
+  /** An exchange on some connection, its head on the way. */
+  async #open(
+    hop: Hop,
+    prepared: Prepared,
+    length: number,
+    options: RequestOptions,
+    control: Control,
+  ): Promise<ClientExchange> {
+    control.check();
+    const { target } = hop;
+    const proxy = proxyFor(target, this.#options.proxy);
+    const route: Route = { target, proxy };
+    let { fields } = hop;
+    let path = target.path;
+    let authority = target.authority;
+    const host = fieldOf(fields, "host");
+    if (host !== undefined) {
+      authority = host;
+      fields = without(fields, "host");
+    }
+    if (proxy !== null && target.scheme === "http") {
+      // RFC 9112 §3.2.2: to a proxy, the target is the whole URL.
+      path = target.origin + target.path;
+      fields = [...fields, ...proxyFields(proxy)];
+    }
+    const start: RequestStart = {
+      method: hop.method,
+      scheme: target.scheme,
+      authority,
+      target: path,
+      fields,
+      length: hop.body || length === LATER ? length : 0,
+      close: prepared.close,
+    };
+    const timeouts: ExchangeTimeouts = {
+      headTimeout: options.headTimeout ?? this.#options.headTimeout ?? CLIENT_DEFAULTS.headTimeout,
+      bodyTimeout: options.bodyTimeout ?? this.#options.bodyTimeout ?? CLIENT_DEFAULTS.bodyTimeout,
+    };
+    const opened = this.#pool.open(route, start, timeouts, control);
+    const exchange = opened instanceof Promise ? await opened : opened;
+    control.cancel = (reason) => exchange.abort(reason);
+    if (control.reason !== null) {
+      exchange.abort(control.reason);
+      throw control.reason;
+    }
+    return exchange;
+  }
+
+  #prepare(
+    headers: HeadersInput | null | undefined,
+    target: Target,
+    options: RequestOptions,
+    body: RequestBody | null,
+  ): Prepared {
+    const given = flattenHeaders(headers);
+    const fields: string[] = [];
+    let close = false;
+    let expect = false;
+    let declared = -1;
+    for (let i = 0; i < given.length; i += 2) {
+      const name = given[i]!;
+      const value = given[i + 1]!;
+      switch (name) {
+        case "connection":
+          if (/(?:^|,)\s*close\s*(?:,|$)/i.test(value)) close = true;
+          continue;
+        case "keep-alive":
+        case "proxy-connection":
+          continue;
+        case "content-length":
+          declared = contentLength(value, body);
+          continue;
+        case "transfer-encoding":
+          if (value.toLowerCase() !== "chunked") {
+            throw new TypeError(
+              `Cannot request as transfer-encoding must be "chunked": current value is ${
+                JSON.stringify(value)
+              }`,
+            );
+          }
+          continue;
+        case "upgrade":
+          throw new TypeError("Cannot request an upgrade: use WebSocket");
+        case "host":
+          if (!/^[^\s/?#@]+$/.test(value)) {
+            throw new TypeError(
+              `Cannot request as host must be a host and a port: current value is ${
+                JSON.stringify(value)
+              }`,
+            );
+          }
+          break;
+        case "te":
+          if (value !== "trailers") {
+            throw new TypeError(
+              `Cannot request as te must be "trailers": current value is ${JSON.stringify(value)}`,
+            );
+          }
+          break;
+        case "expect":
+          expect = true;
+          break;
+      }
+      fields.push(name, value);
+    }
+    for (let i = 0; i < this.#defaults.length; i += 2) {
+      add(fields, this.#defaults[i]!, this.#defaults[i + 1]!);
+    }
+    add(fields, "accept", "*/*");
+    if (options.decompress ?? this.#options.decompress ?? true) {
+      add(fields, "accept-encoding", ACCEPT_ENCODING);
+    }
+    add(fields, "user-agent", "sluice");
+    if (target.authorization !== null) add(fields, "authorization", target.authorization);
+    if (body !== null && body.type !== null) add(fields, "content-type", body.type);
+    return { fields, close, expect, declared };
+  }
+}
+
+function add(fields: string[], name: string, value: string): void {
+  if (fieldOf(fields, name) === undefined) fields.push(name, value);
+}
+
+function without(fields: readonly string[], name: string): string[] {
+  const rest: string[] = [];
+  for (let i = 0; i < fields.length; i += 2) {
+    if (fields[i] !== name) rest.push(fields[i]!, fields[i + 1]!);
+  }
+  return rest;
+}
+
+function contentLength(value: string, body: RequestBody | null): number {
+  const length = /^[0-9]{1,15}$/.test(value) ? Number(value) : -1;
+  if (length < 0 || (body !== null && body.length >= 0 && body.length !== length)) {
+    throw new TypeError(
+      `Cannot request as content-length must be the body's${
+        body === null ? "" : ` ${body.length} octets`
+      }: current value is ${JSON.stringify(value)}`,
+    );
+  }
+  return length;
+}
+
+function checkMethod(method: string): void {
+  if (typeof method !== "string" || !isToken(method) || method === "CONNECT") {
+    throw new TypeError(
+      `Cannot request as method must be a token other than CONNECT: current value is ${
+        JSON.stringify(method)
+      }`,
+    );
+  }
+}
+
+/** Whether a body can be taken as ASCII text without further ado. */
+function plain(fields: readonly string[]): boolean {
+  for (let i = 0; i < fields.length; i += 2) {
+    if (fields[i] === "content-encoding") return false;
+    if (fields[i] === "content-type" && /utf-?(?:16|32|7)|iso-2022|hz-gb/i.test(fields[i + 1]!)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+async function upload(
+  exchange: ClientExchange,
+  body: RequestBody,
+  expect: boolean,
+  onUpload: RequestOptions["onUpload"],
+): Promise<void> {
+  if (expect && body !== NO_BODY) await exchange.continued(CONTINUE_WAIT_MS);
+  const total = body.length >= 0 ? body.length : undefined;
+  let transferred = 0;
+  for await (const piece of body.pieces ?? slices(body.bytes)) {
+    const bytes = pieceBytes(piece);
+    const wait = exchange.write(bytes);
+    if (wait !== undefined) await wait;
+    transferred += bytes.length;
+    onUpload?.({ transferred, total });
+  }
+  exchange.finish();
+}
+
+/** Octets between two reports of progress. */
+const SLICE_BYTES = 64 << 10;
+
+function* slices(bytes: Uint8Array | null): Generator<Uint8Array> {
+  if (bytes === null) return;
+  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
+    yield bytes.subarray(at, at + SLICE_BYTES);
+  }
+}
+
+/** Reads a body nobody wants, if that is cheaper than a new connection. */
+async function discard(exchange: ClientExchange): Promise<void> {
+  let dropped = 0;
+  try {
+    for (let piece = await exchange.read(); piece !== null; piece = await exchange.read()) {
+      dropped += piece.length;
+      if (dropped > MAX_DISCARD_BYTES) break;
+    }
+  } catch {
+    // What comes of the old connection does not matter to the next.
+  }
+  exchange.abort(new Error("The rest of the body is not wanted"));
+}
+
+/**
+ * A client with a pool of its own.
+ *
+ * @throws {TypeError} If an option cannot be used.
+ */
+export function newClient(options: ClientOptions = {}): Client {
+  return new Client(options);
+}
+
+let shared: Client | undefined;
+
+/** The client behind the plain functions. Its idle connections do not keep the process alive. */
+export function defaultClient(): Client {
+  return shared ??= new Client();
+}
+
+/** GET on the default client. Follows redirects, decodes the body, reuses connections. */
+export function get(
+  url: string | URL,
+  headers?: HeadersInput | null,
+  options?: RequestOptions,
+): Promise<HttpResponse> {
+  return defaultClient().get(url, headers, options);
+}
+
+/** HEAD on the default client. */
+export function head(
+  url: string | URL,
+  headers?: HeadersInput | null,
+  options?: RequestOptions,
+): Promise<HttpResponse> {
+  return defaultClient().head(url, headers, options);
+}
+
+/** POST on the default client. */
+export function post(
+  url: string | URL,
+  headers?: HeadersInput | null,
+  body?: BodyInput | null,
+  options?: RequestOptions,
+): Promise<HttpResponse> {
+  return defaultClient().post(url, headers, body, options);
+}
+
+/** PUT on the default client. */
+export function put(
+  url: string | URL,
+  headers?: HeadersInput | null,
+  body?: BodyInput | null,
+  options?: RequestOptions,
+): Promise<HttpResponse> {
+  return defaultClient().put(url, headers, body, options);
+}
+
+/** PATCH on the default client. */
+export function patch(
+  url: string | URL,
+  headers?: HeadersInput | null,
+  body?: BodyInput | null,
+  options?: RequestOptions,
+): Promise<HttpResponse> {
+  return defaultClient().patch(url, headers, body, options);
+}
+
+/** DELETE on the default client (`delete` is a reserved word). */
+export function del(
+  url: string | URL,
+  headers?: HeadersInput | null,
+  body?: BodyInput | null,
+  options?: RequestOptions,
+): Promise<HttpResponse> {
+  return defaultClient().delete(url, headers, body, options);
+}
+
+/** A raw stream on the default client. No redirects. The caller closes it. */
+export function request(
+  method: string,
+  url: string | URL,
+  headers?: HeadersInput | null,
+  options?: RequestOptions,
+): Promise<ClientStream> {
+  return defaultClient().request(method, url, headers, options);
+}

@@ -1,0 +1,154 @@
+/**
+ * What a client and its requests may be told.
+ *
+ * @module
+ */
+import type { BodyInput } from "./body.ts";
+import type { SessionOptions } from "./h2/mod.ts";
+import type { PoolOptions } from "./pool.ts";
+import { DEFAULT_MAX_PER_HOST } from "./pool.ts";
+import type { ProxyConfig } from "./proxy.ts";
+import { DEFAULT_MAX_REDIRECTS } from "./redirect.ts";
+import type { Progress } from "./request.ts";
+import type { RetryOptions } from "./retry.ts";
+
+/** Settings of one request. Those of the client are the defaults. */
+export interface RequestOptions {
+  /** Gives the request up; it rejects with the signal's reason. */
+  readonly signal?: AbortSignal;
+  /** Milliseconds for everything, to the end of the body. 0: no limit. @default {0} */
+  readonly timeout?: number;
+  /** Milliseconds from the end of the request to the response's head. @default {300000} */
+  readonly headTimeout?: number;
+  /** Milliseconds between two pieces of the response's body. @default {300000} */
+  readonly bodyTimeout?: number;
+  /** Octets of a response that is read whole, after decoding. 0: no limit. @default {67108864} */
+  readonly maxResponseBytes?: number;
+  /** `"follow"`, `"manual"` (the redirect is the response) or `"error"`. @default {"follow"} */
+  readonly redirect?: "follow" | "manual" | "error";
+  /** Redirects followed at most. @default {10} */
+  readonly maxRedirects?: number;
+  /** Follow redirects from https to http. @default {false} */
+  readonly allowDowngrade?: boolean;
+  /** Called before a redirect is followed; return false to take the redirect as the response. */
+  readonly onRedirect?: (url: string, status: number, from: string) => boolean | void;
+  /** Undo `content-encoding`, and ask for it. @default {true} */
+  readonly decompress?: boolean;
+  /** Send failed requests again. A number is the limit. @default {0} */
+  readonly retry?: number | RetryOptions;
+  /** Body as a JSON value, with its content-type. */
+  readonly json?: unknown;
+  /** Told of sent octets of the body. */
+  readonly onUpload?: (progress: Progress) => void;
+  /** Told of received octets of the body, before decoding. */
+  readonly onDownload?: (progress: Progress) => void;
+}
+
+/** Settings of {@linkcode newClient}. */
+export interface ClientOptions extends Omit<RequestOptions, "signal" | "json"> {
+  /** Idle connections kept for each origin. @default {10} */
+  readonly maxIdlePerHost?: number;
+  /** Connections for each origin at once. @default {256} */
+  readonly maxPerHost?: number;
+  /** Milliseconds an idle connection is kept. @default {30000} */
+  readonly idleTimeout?: number;
+  /** Milliseconds for a connection, its TLS handshake included. @default {20000} */
+  readonly connectTimeout?: number;
+  /**
+   * ALPN protocols (RFC 7301) offered. `["h2"]` alone also speaks HTTP/2 without TLS, by prior
+   * knowledge. @default {["http/1.1", "h2"]}
+   */
+  readonly alpnProtos?: readonly string[];
+  /** PEM certificates of authorities to trust besides the system's. */
+  readonly caCerts?: readonly string[];
+  /** Client certificate chain, PEM. Needs `key`. */
+  readonly cert?: string;
+  /** Private key of `cert`, PEM. */
+  readonly key?: string;
+  /** Name the server's certificate must be for. @default the URL's host */
+  readonly serverName?: string;
+  /** Proxies. See `proxyFromEnv` for those the environment names. */
+  readonly proxy?: ProxyConfig;
+  /** Path of a Unix socket all connections go to; URLs still give host and path. */
+  readonly unixSocket?: string;
+  /** HTTP/2 settings: windows, keep-alive. */
+  readonly http2?: SessionOptions;
+  /** Header fields sent with every request that does not give them. */
+  readonly headers?: { readonly [name: string]: string };
+}
+
+/** A request for {@linkcode Client.send}. */
+export interface SendOptions extends RequestOptions {
+  /** Header fields. */
+  readonly headers?: import("./headers.ts").HeadersInput;
+  /** Body. */
+  readonly body?: BodyInput | null;
+}
+
+/** What is sent without the caller saying so, and how long things may take. */
+export const CLIENT_DEFAULTS = {
+  timeout: 0,
+  headTimeout: 300_000,
+  bodyTimeout: 300_000,
+  maxResponseBytes: 64 << 20,
+  maxRedirects: DEFAULT_MAX_REDIRECTS,
+  maxIdlePerHost: 10,
+  maxPerHost: DEFAULT_MAX_PER_HOST,
+  idleTimeout: 30_000,
+  connectTimeout: 20_000,
+  alpnProtos: ["http/1.1", "h2"] as readonly string[],
+};
+
+const COUNTS = [
+  "timeout",
+  "headTimeout",
+  "bodyTimeout",
+  "maxResponseBytes",
+  "maxRedirects",
+  "maxIdlePerHost",
+  "maxPerHost",
+  "idleTimeout",
+  "connectTimeout",
+] as const;
+
+/**
+ * Checks a client's settings.
+ *
+ * @throws {TypeError} If one cannot be used.
+ */
+export function poolOptions(options: ClientOptions): PoolOptions {
+  for (const name of COUNTS) {
+    const value = options[name];
+    if (value !== undefined && !(typeof value === "number" && value >= 0)) {
+      throw new TypeError(
+        `Cannot make client as ${name} must be a number >= 0: current value is ${value}`,
+      );
+    }
+  }
+  const alpnProtos = options.alpnProtos ?? CLIENT_DEFAULTS.alpnProtos;
+  if (alpnProtos.length === 0 || alpnProtos.some((p) => p !== "h2" && p !== "http/1.1")) {
+    throw new TypeError(
+      `Cannot make client as alpnProtos must be among "http/1.1" and "h2": current value is ${
+        JSON.stringify(alpnProtos)
+      }`,
+    );
+  }
+  if ((options.cert === undefined) !== (options.key === undefined)) {
+    throw new TypeError("Cannot make client as cert and key must be given together");
+  }
+  return {
+    maxIdlePerHost: options.maxIdlePerHost ?? CLIENT_DEFAULTS.maxIdlePerHost,
+    maxPerHost: Math.max(1, options.maxPerHost ?? CLIENT_DEFAULTS.maxPerHost),
+    idleTimeout: options.idleTimeout ?? CLIENT_DEFAULTS.idleTimeout,
+    connectTimeout: options.connectTimeout ?? CLIENT_DEFAULTS.connectTimeout,
+    alpnProtos,
+    unixSocket: options.unixSocket ?? null,
+    http2: options.http2 ?? {},
+    tls: {
+      ...(options.serverName === undefined ? {} : { serverName: options.serverName }),
+      ...(options.caCerts === undefined ? {} : { caCerts: options.caCerts }),
+      ...(options.cert === undefined ? {} : { cert: options.cert }),
+      ...(options.key === undefined ? {} : { key: options.key }),
+    },
+  };
+}

@@ -1,0 +1,432 @@
+/**
+ * One HTTP/1.1 connection of a client: one exchange at a time, and a watch while there is none.
+ *
+ * @module
+ */
+import { ConnectionLostError, StreamResetError, TimeoutError } from "../error.ts";
+import {
+  type ClientExchange,
+  type ExchangeTimeouts,
+  LATER,
+  type RequestStart,
+  type ResponseStart,
+} from "../exchange.ts";
+import { ErrorCode } from "../h2/code.ts";
+import { fieldOf, type FlatHeaders, latin1 } from "../headers.ts";
+import type { Socket, SocketAddress } from "../socket.ts";
+import { timers } from "../timer_wheel.ts";
+import { Watchdog } from "../watchdog.ts";
+import { BodyReader, Found } from "./body.ts";
+import { MessageError } from "./error.ts";
+import { Input } from "./input.ts";
+import { Output } from "./output.ts";
+import { type HeadLimits, HeadSearch, readResponseHead } from "./read.ts";
+import { Event, State, step } from "./state.ts";
+import {
+  writeChunk,
+  writeContentLength,
+  writeEndOfHead,
+  writeField,
+  writeFields,
+  writeLastChunk,
+  writeRequestLine,
+} from "./write.ts";
+
+/** Heads of responses are the choice of servers one turned to: wider than for requests. */
+export const RESPONSE_HEAD_LIMITS: HeadLimits = {
+  maxHeaderBytes: 256 << 10,
+  maxHeaderFields: 512,
+  maxTargetBytes: 64 << 10,
+};
+
+/** Informational responses before the final one. */
+const MAX_INFORMATIONAL = 32;
+/** Texts up to this many octets are made without a byte array. */
+const MAX_SHORT_TEXT = 1024;
+/** Taken off a server's `keep-alive: timeout`, for what is on its way when it passes. */
+const KEEP_ALIVE_MARGIN_MS = 1000;
+
+/** How servers may be kept waiting, and told. */
+export interface ClientSessionOwner {
+  /** The connection is free for the next exchange. */
+  onIdle(session: ClientSession): void;
+  /** The connection is gone. */
+  onClosed(session: ClientSession): void;
+}
+
+const WRITE_LIMITS = { writeTimeout: 60_000, minWriteRate: 0 };
+
+interface Refable {
+  ref?(): void;
+  unref?(): void;
+}
+
+/** See the module. */
+export class ClientSession {
+  readonly socket: Socket;
+  readonly input: Input;
+  readonly output: Output;
+  /** Exchanges begun on it. */
+  count = 0;
+  /** The connection can carry nothing more. */
+  closed = false;
+  /** `performance.now()` when it became idle. */
+  idleSince = 0;
+  /** Milliseconds the server keeps an idle connection, as it said, or Infinity. */
+  keepAlive = Infinity;
+  readonly watchdog: Watchdog;
+  readonly search: HeadSearch = new HeadSearch();
+  readonly #owner: ClientSessionOwner;
+  #exchange: H1Exchange | null = null;
+
+  constructor(socket: Socket, owner: ClientSessionOwner) {
+    this.socket = socket;
+    this.#owner = owner;
+    this.input = new Input(socket);
+    this.output = new Output(socket, WRITE_LIMITS, (error) => this.#onWriteError(error));
+    this.watchdog = new Watchdog((phase, ms) => {
+      if (this.#exchange === null) this.close();
+      else this.#exchange.abort(new TimeoutError(phase, ms));
+    });
+    timers.retain();
+  }
+
+  /** Begins an exchange. The session must be idle. */
+  open(start: RequestStart, timeouts: ExchangeTimeouts): ClientExchange {
+    if (this.count > 0) (this.socket as Refable).ref?.();
+    this.count++;
+    return this.#exchange = new H1Exchange(this, start, timeouts);
+  }
+
+  /** The exchange under way is over; `keep` if the connection may serve another. */
+  done(keep: boolean): void {
+    this.#exchange = null;
+    this.watchdog.clear();
+    // RFC 9112 §9.2: what comes after the last response belongs to no request.
+    if (!keep || !this.input.empty || this.input.ended || this.output.error !== null) {
+      return this.close();
+    }
+    this.input.shrink();
+    this.idleSince = this.input.now;
+    (this.socket as Refable).unref?.();
+    this.input.fill().then(this.#onInput, this.#onInput);
+    this.#owner.onIdle(this);
+  }
+
+  /** Octets or the end came. While no exchange is under way either ends the connection. */
+  readonly #onInput = (): void => {
+    if (this.#exchange === null) this.close();
+  };
+
+  #onWriteError(error: Error): void {
+    // A server may answer and close before it read the whole request: its answer counts.
+    if (this.#exchange === null) this.close();
+    else this.#exchange.onWriteError(error);
+  }
+
+  /** Ends the connection. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.watchdog.stop();
+    this.output.stop();
+    this.socket.close();
+    timers.release();
+    this.#owner.onClosed(this);
+  }
+}
+
+class H1Exchange implements ClientExchange {
+  readonly version = "HTTP/1.1";
+  readonly reused: boolean;
+  readonly #session: ClientSession;
+  readonly #start: RequestStart;
+  readonly #timeouts: ExchangeTimeouts;
+  readonly #before: number;
+  #length: number;
+  #out: number = State.IDLE;
+  #sent = 0;
+  #head: ResponseStart | null = null;
+  #body: BodyReader | null = null;
+  #heading: Promise<ResponseStart> | null = null;
+  #keep = true;
+  #over = false;
+  #reason: Error | null = null;
+  #onContinue: (() => void) | null = null;
+
+  constructor(session: ClientSession, start: RequestStart, timeouts: ExchangeTimeouts) {
+    this.#session = session;
+    this.#start = start;
+    this.#timeouts = timeouts;
+    this.reused = session.count > 1;
+    this.#before = session.input.total;
+    this.#length = start.length;
+    if (start.close) this.#keep = false;
+    if (start.length !== LATER) this.#begin();
+  }
+
+  /** Writes the head. It leaves with the body's first piece, or when the answer is waited for. */
+  #begin(): void {
+    const { output } = this.#session;
+    const start = this.#start;
+    const length = this.#length;
+    writeRequestLine(output, start.method, start.target);
+    writeField(output, "host", start.authority);
+    writeFields(output, start.fields);
+    if (length > 0) writeContentLength(output, length);
+    else if (length < 0) writeField(output, "transfer-encoding", "chunked");
+    // RFC 9110 §8.6: a method that means a body says so even if it is empty.
+    else if (start.method === "POST" || start.method === "PUT" || start.method === "PATCH") {
+      writeContentLength(output, 0);
+    }
+    if (start.close) writeField(output, "connection", "close");
+    writeEndOfHead(output);
+    this.#out = step(this.#out, Event.HEAD);
+  }
+
+  get remoteAddr(): SocketAddress {
+    return this.#session.socket.remoteAddr;
+  }
+
+  get answered(): boolean {
+    return this.#session.input.total > this.#before;
+  }
+
+  get trailers(): FlatHeaders {
+    return this.#body?.trailers ?? [];
+  }
+
+  // ---- request ---------------------------------------------------------------------------------
+
+  write(piece: Uint8Array): Promise<void> | undefined {
+    if (this.#reason !== null) throw this.#reason;
+    if (this.#out === State.IDLE) {
+      this.#length = -1;
+      this.#begin();
+    }
+    this.#out = step(this.#out, Event.DATA);
+    this.#append(piece);
+    const { output } = this.#session;
+    output.flush();
+    if (output.error !== null) return undefined;
+    return output.pending > (128 << 10) ? output.drained().catch(() => {}) : undefined;
+  }
+
+  #append(piece: Uint8Array): void {
+    const { output } = this.#session;
+    this.#sent += piece.length;
+    if (this.#length >= 0 && this.#sent > this.#length) {
+      throw new RangeError(`Cannot send more than content-length says: ${this.#length} octets`);
+    }
+    if (this.#length < 0) writeChunk(output, piece);
+    else output.append(piece);
+  }
+
+  finish(piece: Uint8Array | null = null, trailers: FlatHeaders | null = null): void {
+    if (this.#reason !== null || this.#out === State.ERROR) return;
+    if (this.#out === State.IDLE) {
+      this.#length = trailers !== null && trailers.length > 0 ? -1 : piece?.length ?? 0;
+      this.#begin();
+    }
+    if (piece !== null && piece.length > 0) this.#append(piece);
+    if (this.#length >= 0 && this.#sent !== this.#length) {
+      throw new RangeError(
+        `Cannot end the request as content-length says ${this.#length} octets: sent were ${this.#sent}`,
+      );
+    }
+    this.#out = step(this.#out, Event.END);
+    if (this.#length < 0) writeLastChunk(this.#session.output, trailers);
+    this.#session.output.flush();
+  }
+
+  async continued(ms: number): Promise<void> {
+    this.#session.output.flush();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    await Promise.race([
+      new Promise<void>((resolve) => this.#onContinue = resolve),
+      new Promise<void>((resolve) => timer = setTimeout(() => resolve(), ms)),
+      this.head().then(() => {}),
+    ]).finally(() => clearTimeout(timer));
+  }
+
+  onWriteError(error: Error): void {
+    this.#keep = false;
+    if (this.#out === State.BODY) this.#out = State.ERROR;
+    // If an answer is there or on its way, it is read; a connection that is gone says so to readers.
+    if (this.#session.input.ended) this.abort(error);
+  }
+
+  // ---- response --------------------------------------------------------------------------------
+
+  head(): Promise<ResponseStart> {
+    return this.#heading ??= this.#readHead();
+  }
+
+  async #readHead(): Promise<ResponseStart> {
+    const { input, search } = this.#session;
+    const { headTimeout } = this.#timeouts;
+    try {
+      if (this.#out === State.IDLE) {
+        if (/^(?:GET|HEAD|DELETE|OPTIONS)$/.test(this.#start.method)) this.finish();
+        else {
+          this.#length = -1;
+          this.#begin();
+        }
+      }
+      this.#session.output.flush();
+      if (headTimeout > 0) {
+        this.#session.watchdog.set("headTimeout", headTimeout, performance.now());
+      }
+      for (let informational = 0;;) {
+        if (this.#reason !== null) throw this.#reason;
+        const end = input.empty
+          ? -1
+          : search.find(input.buf, input.start, input.end, RESPONSE_HEAD_LIMITS);
+        if (end < 0) {
+          if (input.ended || !await input.fill()) throw this.#endedEarly();
+          continue;
+        }
+        const { status, minor, block } = readResponseHead(
+          input.buf,
+          input.start,
+          end,
+          RESPONSE_HEAD_LIMITS,
+        );
+        input.start = end;
+        if (status < 200) {
+          if (status === 101) {
+            throw new MessageError("Server switched protocols without being asked (RFC 9110 §7.8)");
+          }
+          if (++informational > MAX_INFORMATIONAL) {
+            throw new MessageError(`Informational responses must be <= ${MAX_INFORMATIONAL}`);
+          }
+          if (status === 100) this.#onContinue?.();
+          continue;
+        }
+        this.#session.watchdog.clear();
+        if (block.close || (minor === 0 && !block.keepAlive)) this.#keep = false;
+        this.#readKeepAlive(block.fields);
+        // RFC 9112 §6.3: how long the body is, in this order.
+        const none = this.#start.method === "HEAD" || status === 204 || status === 304;
+        const length = none ? 0 : block.chunked ? -1 : block.contentLength;
+        this.#body = new BodyReader(length >= 0 ? length : block.chunked ? "chunked" : "eof");
+        if (length < 0 && !block.chunked) this.#keep = false;
+        this.#head = { status, fields: block.fields, length };
+        if (this.#body.done) this.#finish();
+        return this.#head;
+      }
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
+  #readKeepAlive(fields: FlatHeaders): void {
+    const value = fieldOf(fields, "keep-alive");
+    const match = value === undefined ? null : /(?:^|,)\s*timeout\s*=\s*(\d{1,7})/i.exec(value);
+    if (match !== null) {
+      this.#session.keepAlive = Math.max(0, Number(match[1]) * 1000 - KEEP_ALIVE_MARGIN_MS);
+    }
+  }
+
+  #endedEarly(): Error {
+    return this.#session.output.error ?? new ConnectionLostError(
+      this.answered
+        ? "Connection was closed by the peer in the middle of a response"
+        : "Connection was closed by the peer before it answered",
+      "maybe",
+    );
+  }
+
+  takeText(): string | null {
+    const body = this.#body;
+    if (body === null || this.#over) return body !== null && body.done ? "" : null;
+    const { input } = this.#session;
+    const { left } = body;
+    if (left < 0 || left > MAX_SHORT_TEXT || input.end - input.start < left) return null;
+    const { buf, start } = input;
+    for (let i = start + left; i-- > start;) if (buf[i]! >= 0x80) return null;
+    input.start += left;
+    body.skip(left);
+    const text = latin1(buf, start, start + left);
+    this.#finish();
+    return text;
+  }
+
+  async read(): Promise<Uint8Array | null> {
+    if (this.#head === null) await this.head();
+    if (this.#over) {
+      if (this.#reason !== null) throw this.#reason;
+      return null;
+    }
+    const body = this.#body!;
+    const { input, watchdog } = this.#session;
+    const { bodyTimeout } = this.#timeouts;
+    try {
+      for (;;) {
+        const found = body.next(input.buf, input.start, input.end);
+        input.start += body.consumed;
+        if (found === Found.DATA) {
+          const piece = input.buf.slice(body.dataStart, body.dataEnd);
+          if (body.done) this.#finish();
+          return piece;
+        }
+        if (found === Found.END) {
+          this.#finish();
+          return null;
+        }
+        if (input.ended) {
+          body.eof();
+          this.#finish();
+          return null;
+        }
+        if (bodyTimeout > 0) watchdog.set("bodyTimeout", bodyTimeout, performance.now());
+        if (body.plain >= DIRECT_BYTES && !input.reading) {
+          const piece = new Uint8Array(Math.min(body.plain, MAX_PIECE_BYTES));
+          const n = await input.readInto(piece);
+          if (n === 0) continue;
+          watchdog.clear();
+          body.skip(n);
+          if (body.done) this.#finish();
+          return n * 2 < piece.length ? piece.slice(0, n) : piece.subarray(0, n);
+        }
+        await input.fill();
+        watchdog.clear();
+      }
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
+  #finish(): void {
+    if (this.#over) return;
+    this.#over = true;
+    // A connection whose request is half sent cannot carry another.
+    this.#session.done(this.#keep && this.#out === State.DONE);
+  }
+
+  #fail(error: unknown): Error {
+    const reason = this.#reason ??
+      (error instanceof MessageError && this.#session.input.ended
+        ? new ConnectionLostError(error.message, "maybe", { cause: error })
+        : error as Error);
+    this.#reason = reason;
+    if (!this.#over) {
+      this.#over = true;
+      this.#session.done(false);
+    }
+    return reason;
+  }
+
+  abort(reason: Error): void {
+    if (this.#over) return;
+    this.#reason = reason ?? new StreamResetError(ErrorCode.CANCEL, "local");
+    this.#over = true;
+    this.#session.output.fail(this.#reason);
+    this.#session.done(false);
+  }
+}
+
+/** From this many octets on, a body is read straight into what the caller gets. */
+const DIRECT_BYTES = 32 << 10;
+/** Octets of one piece at most. */
+const MAX_PIECE_BYTES = 256 << 10;

@@ -1,0 +1,368 @@
+/**
+ * Connections of a client, by origin: HTTP/2 connections are shared, HTTP/1.1 connections reused,
+ * and a burst on a cold origin dials once until it is known which of the two it speaks.
+ *
+ * @module
+ */
+import { dial, type DialOptions, type DialTlsOptions } from "./dial.ts";
+import { ConnectionLostError } from "./error.ts";
+import type { ClientExchange, ExchangeTimeouts, RequestStart } from "./exchange.ts";
+import { ClientSession } from "./h1/client_session.ts";
+import { H2Exchange } from "./h2/client_stream.ts";
+import { Session, type SessionOptions } from "./h2/mod.ts";
+import { dialThrough } from "./proxy.ts";
+import type { Socket } from "./socket.ts";
+import type { Target } from "./url.ts";
+
+/** Connections to one origin at once, those being opened included. */
+export const DEFAULT_MAX_PER_HOST = 256;
+/** Milliseconds `close()` leaves to exchanges of HTTP/2 connections. */
+const CLOSE_GRACE_MS = 5000;
+
+/** Settings of a pool. */
+export interface PoolOptions {
+  readonly maxIdlePerHost: number;
+  readonly maxPerHost: number;
+  readonly idleTimeout: number;
+  readonly connectTimeout: number;
+  readonly alpnProtos: readonly string[];
+  readonly tls: DialTlsOptions;
+  /** Path of a Unix socket every connection goes to. */
+  readonly unixSocket: string | null;
+  readonly http2: SessionOptions;
+}
+
+/** Where connections for a request go. */
+export interface Route {
+  readonly target: Target;
+  /** The proxy to go through, or null. */
+  readonly proxy: Target | null;
+}
+
+/** Something that waits for a connection can be told to stop. */
+export interface Waiting {
+  /** Set while waiting; call it to give up. */
+  cancel: ((reason: Error) => void) | null;
+}
+
+interface Waiter {
+  readonly start: RequestStart;
+  readonly timeouts: ExchangeTimeouts;
+  readonly resolve: (exchange: ClientExchange) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** Connections to one origin by one route. */
+class Host {
+  readonly #pool: Pool;
+  readonly #options: PoolOptions;
+  readonly #route: Route;
+  readonly #key: string;
+  readonly #idle: ClientSession[] = [];
+  readonly #all = new Set<ClientSession>();
+  readonly #sessions = new Set<Session>();
+  /** HTTP/2 connections that take new streams, and how many each carried. */
+  #shared: { session: Session; count: number } | null = null;
+  #speaks: "unknown" | "h1" | "h2";
+  #dialing = 0;
+  readonly #dials = new Set<AbortController>();
+  #waiters: Waiter[] = [];
+  #closed = false;
+
+  constructor(pool: Pool, options: PoolOptions, route: Route, key: string) {
+    this.#pool = pool;
+    this.#options = options;
+    this.#route = route;
+    this.#key = key;
+    const protocols = options.alpnProtos;
+    const secure = route.target.scheme === "https";
+    this.#speaks = secure && protocols.includes("h2")
+      ? "unknown"
+      : !secure && !protocols.includes("http/1.1") && route.proxy === null
+      ? "h2" // Prior knowledge (RFC 9113 §3.3).
+      : "h1";
+  }
+
+  get idle(): number {
+    return this.#idle.length;
+  }
+
+  get open(): number {
+    return this.#all.size + this.#sessions.size;
+  }
+
+  /** An exchange, at once if a connection is at hand. */
+  acquire(
+    start: RequestStart,
+    timeouts: ExchangeTimeouts,
+    waiting: Waiting,
+  ): ClientExchange | Promise<ClientExchange> {
+    if (this.#waiters.length === 0) {
+      const exchange = this.#take(start, timeouts);
+      if (exchange !== null) return exchange;
+    }
+    return new Promise((resolve, reject) => {
+      const waiter: Waiter = { start, timeouts, resolve, reject };
+      this.#waiters.push(waiter);
+      waiting.cancel = (reason) => {
+        const at = this.#waiters.indexOf(waiter);
+        if (at < 0) return;
+        this.#waiters.splice(at, 1);
+        if (this.#waiters.length === 0) {
+          for (const controller of this.#dials) controller.abort(reason);
+        }
+        reject(reason);
+      };
+      this.#dialIfNeeded();
+    });
+  }
+
+  #take(start: RequestStart, timeouts: ExchangeTimeouts): ClientExchange | null {
+    const shared = this.#shared;
+    if (shared !== null) {
+      const { connection } = shared.session;
+      if (connection.exhausted) {
+        this.#shared = null;
+      } else if (connection.available) {
+        const exchange = new H2Exchange(shared.session, start, timeouts, shared.count > 0);
+        if (exchange.begin()) {
+          shared.count++;
+          return exchange;
+        }
+      }
+      if (this.#shared !== null) return null;
+    }
+    // The last one in is the least likely to have been closed by the server.
+    const session = this.#idle.pop();
+    if (session === undefined) return null;
+    session.watchdog.clear();
+    return session.open(start, timeouts);
+  }
+
+  #serve(): void {
+    while (this.#waiters.length > 0) {
+      const waiter = this.#waiters[0]!;
+      let exchange: ClientExchange | null;
+      try {
+        exchange = this.#take(waiter.start, waiter.timeouts);
+      } catch (error) {
+        this.#waiters.shift();
+        waiter.reject(error as Error);
+        continue;
+      }
+      if (exchange === null) break;
+      this.#waiters.shift();
+      waiter.resolve(exchange);
+    }
+    this.#dialIfNeeded();
+  }
+
+  #dialIfNeeded(): void {
+    if (this.#closed) return;
+    const wanted = this.#waiters.length - this.#dialing;
+    if (this.#speaks === "h1") {
+      const room = this.#options.maxPerHost - this.#all.size - this.#dialing;
+      for (let n = Math.min(wanted, room); n > 0; n--) this.#dial();
+    } else if (wanted > 0 && this.#dialing === 0 && this.#shared === null) {
+      this.#dial();
+    }
+  }
+
+  #dial(): void {
+    this.#dialing++;
+    const controller = new AbortController();
+    this.#dials.add(controller);
+    const ended = () => {
+      this.#dialing--;
+      this.#dials.delete(controller);
+    };
+    this.#connect(controller.signal).then((socket) => {
+      ended();
+      this.#connected(socket);
+    }, (error) => {
+      ended();
+      if (this.#speaks === "h1") this.#waiters.shift()?.reject(error);
+      else {
+        const waiters = this.#waiters;
+        this.#waiters = [];
+        for (const waiter of waiters) waiter.reject(error);
+      }
+      this.#serve();
+      this.#forgetIfUnused();
+    });
+  }
+
+  #connect(signal: AbortSignal): Promise<Socket> {
+    const { target, proxy } = this.#route;
+    const { unixSocket, connectTimeout, tls, alpnProtos } = this.#options;
+    const secure = target.scheme === "https";
+    const options: DialOptions = {
+      hostname: target.hostname,
+      port: target.port,
+      timeout: connectTimeout,
+      signal,
+      ...(unixSocket === null ? {} : { path: unixSocket }),
+      ...(secure ? { tls: { ...tls, alpnProtos } } : {}),
+    };
+    if (proxy === null) return dial(options);
+    if (secure) return dialThrough(proxy, options);
+    return dial({ ...options, hostname: proxy.hostname, port: proxy.port });
+  }
+
+  #connected(socket: Socket): void {
+    if (this.#closed) {
+      socket.close();
+      return;
+    }
+    const alpn = socket.tls?.alpnProtocol ?? null;
+    const h2 = alpn === "h2" || (socket.tls === null && this.#speaks === "h2");
+    this.#speaks = h2 ? "h2" : "h1";
+    if (h2) {
+      this.#share(socket);
+    } else {
+      const session = new ClientSession(socket, this);
+      this.#all.add(session);
+      this.#idle.push(session);
+      if (this.#waiters.length === 0) {
+        // Whoever it was dialled for is served already or gone.
+        this.#idle.pop();
+        session.done(true);
+      }
+    }
+    this.#serve();
+  }
+
+  #share(socket: Socket): void {
+    const session: Session = new Session("client", socket, {
+      onSettings: () => this.#serve(),
+      onStreamClosed: () => {
+        if (this.#waiters.length > 0) queueMicrotask(() => this.#serve());
+      },
+      onGoAway: () => this.#drop(session),
+      onClosed: () => {
+        this.#drop(session);
+        this.#sessions.delete(session);
+        this.#forgetIfUnused();
+      },
+    }, { idleTimeout: this.#options.idleTimeout, ...this.#options.http2 });
+    this.#sessions.add(session);
+    this.#shared = { session, count: 0 };
+    session.start();
+  }
+
+  #drop(session: Session): void {
+    if (this.#shared?.session !== session) return;
+    this.#shared = null;
+    if (this.#waiters.length > 0) queueMicrotask(() => this.#serve());
+  }
+
+  /** A connection is free: for the next in the queue, or to be kept. */
+  onIdle(session: ClientSession): void {
+    if (this.#closed) return session.close();
+    if (this.#waiters.length === 0 && this.#idle.length >= this.#options.maxIdlePerHost) {
+      return session.close();
+    }
+    this.#idle.push(session);
+    if (this.#waiters.length > 0) {
+      this.#serve();
+      if (this.#idle.at(-1) !== session) return;
+    }
+    const ms = Math.min(this.#options.idleTimeout, session.keepAlive);
+    if (ms <= 0) return session.close();
+    session.watchdog.set("idleTimeout", ms, session.idleSince);
+  }
+
+  onClosed(session: ClientSession): void {
+    this.#all.delete(session);
+    const at = this.#idle.indexOf(session);
+    if (at >= 0) this.#idle.splice(at, 1);
+    this.#dialIfNeeded();
+    this.#forgetIfUnused();
+  }
+
+  #forgetIfUnused(): void {
+    if (this.open === 0 && this.#waiters.length === 0 && this.#dialing === 0) {
+      this.#pool.forget(this.#key, this);
+    }
+  }
+
+  closeIdle(): void {
+    for (const session of [...this.#idle]) session.close();
+    for (const session of [...this.#sessions]) {
+      if (session.connection.streams.size === 0) session.close();
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const error = new ConnectionLostError("Client was closed", "no");
+    for (const waiter of this.#waiters) waiter.reject(error);
+    this.#waiters = [];
+    for (const controller of this.#dials) controller.abort(error);
+    for (const session of [...this.#idle]) session.close();
+    await Promise.all([...this.#sessions].map((session) => session.close(CLOSE_GRACE_MS)));
+  }
+}
+
+/** See the module. */
+export class Pool {
+  readonly #options: PoolOptions;
+  readonly #hosts = new Map<string, Host>();
+  #closed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /** Connections open now, and how many of HTTP/1.1 are idle. */
+  get size(): { open: number; idle: number; origins: number } {
+    let open = 0;
+    let idle = 0;
+    for (const host of this.#hosts.values()) {
+      open += host.open;
+      idle += host.idle;
+    }
+    return { open, idle, origins: this.#hosts.size };
+  }
+
+  /**
+   * Begins an exchange on a connection for `route`. Rejects with `DialError` if none can be had.
+   *
+   * @throws {TypeError} If the pool is closed.
+   */
+  open(
+    route: Route,
+    start: RequestStart,
+    timeouts: ExchangeTimeouts,
+    waiting: Waiting,
+  ): ClientExchange | Promise<ClientExchange> {
+    if (this.#closed) throw new TypeError("Cannot request as the client is closed");
+    const { proxy, target } = route;
+    const key = proxy === null
+      ? target.origin
+      : target.scheme === "http"
+      ? `proxy ${proxy.origin}`
+      : `proxy ${proxy.origin} ${target.origin}`;
+    let host = this.#hosts.get(key);
+    if (host === undefined) {
+      this.#hosts.set(key, host = new Host(this, this.#options, route, key));
+    }
+    return host.acquire(start, timeouts, waiting);
+  }
+
+  /** For hosts: nothing is left of this one. */
+  forget(key: string, host: Host): void {
+    if (this.#hosts.get(key) === host) this.#hosts.delete(key);
+  }
+
+  /** Ends connections nothing runs on. */
+  closeIdle(): void {
+    for (const host of [...this.#hosts.values()]) host.closeIdle();
+  }
+
+  /** Ends connections, those in use when their exchange is over. May be called again. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#hosts.values()].map((host) => host.close()));
+  }
+}

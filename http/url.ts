@@ -1,0 +1,87 @@
+/**
+ * Where a request goes, taken apart once.
+ *
+ * @module
+ */
+
+/** A parsed `http:` or `https:` URL. */
+export interface Target {
+  /** `http` or `https`. */
+  readonly scheme: "http" | "https";
+  /** Host name or IP address, IPv6 without brackets. */
+  readonly hostname: string;
+  readonly port: number;
+  /** As `host` says it: without the scheme's own port. */
+  readonly authority: string;
+  /** Path and query. */
+  readonly path: string;
+  /** Scheme, host and port: what connections are shared by. */
+  readonly origin: string;
+  /** The URL without user information and fragment. */
+  readonly href: string;
+  /** Value of authorization for the URL's user information, or null. */
+  readonly authorization: string | null;
+}
+
+/** URLs remembered; programs ask for the same few again and again. */
+const MAX_KNOWN_URLS = 512;
+const known = new Map<string, Target>();
+
+/**
+ * Takes a URL apart.
+ *
+ * @throws {TypeError} If it is not an absolute `http:` or `https:` URL.
+ */
+export function parseTarget(url: string | URL): Target {
+  const text = typeof url === "string" ? url : url.href;
+  const before = known.get(text);
+  if (before !== undefined) return before;
+  const target = read(text);
+  if (known.size >= MAX_KNOWN_URLS) known.clear();
+  if (target.authorization === null) known.set(text, target);
+  return target;
+}
+
+function read(text: string): Target {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch (cause) {
+    throw new TypeError(
+      `Cannot request URL as it must be absolute, with scheme and host: current value is ${
+        JSON.stringify(text)
+      }`,
+      { cause },
+    );
+  }
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    throw new TypeError(
+      `Cannot request URL as its scheme must be http or https: current value is ${
+        JSON.stringify(url.protocol)
+      }`,
+    );
+  }
+  const scheme = url.protocol === "https:" ? "https" : "http";
+  const { hostname, host } = url;
+  const authorization = url.username === "" && url.password === "" ? null : basic(
+    decodeURIComponent(url.username),
+    decodeURIComponent(url.password),
+  );
+  url.username = url.password = url.hash = "";
+  return {
+    scheme,
+    hostname: hostname.startsWith("[") ? hostname.slice(1, -1) : hostname,
+    port: url.port === "" ? (scheme === "https" ? 443 : 80) : Number(url.port),
+    authority: host,
+    path: url.pathname + url.search,
+    origin: `${scheme}://${host}`,
+    href: url.href,
+    authorization,
+  };
+}
+
+/** Credentials of RFC 7617, in UTF-8. */
+export function basic(username: string, password: string): string {
+  const bytes = new TextEncoder().encode(`${username}:${password}`);
+  return `Basic ${btoa(String.fromCharCode(...bytes))}`;
+}
