@@ -15,6 +15,7 @@ import {
   type TLSSocket,
 } from "node:tls";
 import { X509Certificate } from "node:crypto";
+import { delay } from "@std/async";
 import {
   denoSocket,
   nodeSocket,
@@ -137,7 +138,7 @@ function plainListener(
       } catch (error) {
         if (!open) return;
         onError(error);
-        await new Promise((resolve) => setTimeout(resolve, ACCEPT_RETRY_MS));
+        await delay(ACCEPT_RETRY_MS);
         continue;
       }
       try {

@@ -1,0 +1,50 @@
+import { assert, assertEquals } from "@std/assert";
+import { run } from "./support/process.ts";
+
+/**
+ * A registry on this machine that takes one package and keeps it: what `deno publish` would really
+ * send can be looked at.
+ */
+function registry(): { url: string; package: Promise<Uint8Array>; close(): Promise<void> } {
+  const received = Promise.withResolvers<Uint8Array>();
+  const server = Deno.serve(
+    { port: 0, hostname: "127.0.0.1", onListen: () => {} },
+    async (request) => {
+      const body = new Uint8Array(await request.arrayBuffer());
+      if (request.method === "POST") {
+        received.resolve(body);
+        return Response.json({ id: "1", status: "success" });
+      }
+      return new URL(request.url).pathname.includes("/versions/")
+        ? Response.json({ code: "packageVersionNotFound", message: "none" }, { status: 404 })
+        : Response.json({ scope: "sluice", name: "sluice" });
+    },
+  );
+  return {
+    url: `http://127.0.0.1:${server.addr.port}/`,
+    package: received.promise,
+    close: () => server.shutdown(),
+  };
+}
+
+Deno.test("the published package imports the real @std from JSR", async () => {
+  const jsr = registry();
+  const folder = await Deno.makeTempDir();
+  const { code, stderr } = await run({
+    command: Deno.execPath(),
+    args: ["publish", "--token=none", "--allow-dirty", "--no-provenance", "--no-check"],
+    cwd: new URL("../", import.meta.url).pathname,
+    env: { JSR_URL: jsr.url },
+  });
+  assertEquals(code, 0, stderr);
+  await Deno.writeFile(`${folder}/package.tgz`, await jsr.package);
+  await jsr.close();
+  const untar = await run({ command: "tar", args: ["-xzf", "package.tgz"], cwd: folder });
+  assertEquals(untar.code, 0, untar.stderr);
+  const listener = await Deno.readTextFile(`${folder}/http/listener.ts`);
+  assert(/from "jsr:@std\/async@\^1/.test(listener), "listener.ts does not import jsr:@std/async");
+  for (const name of ["README.md", "LICENSE", "CHANGELOG.md", "mod.ts", "deno.json"]) {
+    assert((await Deno.stat(`${folder}/${name}`)).size > 0, `${name} is missing`);
+  }
+  await Deno.remove(folder, { recursive: true });
+});
