@@ -145,7 +145,11 @@ export class Server implements AsyncDisposable {
         let i = checked;
         while (i < have && i < PREFACE.length && head[i] === PREFACE[i]) i++;
         if (i === PREFACE.length) return this.#serveH2(socket, head.subarray(0, have));
-        if (i < have) return this.#serveH1(socket, head.subarray(0, have));
+        if (i < have) {
+          const bytes = head.subarray(0, have);
+          // Another protocol altogether: an answer in HTTP would mean nothing to it (RFC 9113 §3.4).
+          return isForeign(bytes) ? socket.close() : this.#serveH1(socket, bytes);
+        }
       }
     } catch {
       // Gone before it said anything.
@@ -265,4 +269,10 @@ export class Server implements AsyncDisposable {
 /** Starts a server. Throws at once if the configuration is wrong or the port cannot be had. */
 export function serve(options: ServeOptions): Server {
   return new Server(options);
+}
+
+/** Whether a whole first line came and does not speak of HTTP. */
+function isForeign(bytes: Uint8Array): boolean {
+  const end = bytes.indexOf(0x0a);
+  return end >= 0 && !new TextDecoder("latin1").decode(bytes.subarray(0, end)).includes("HTTP/");
 }
