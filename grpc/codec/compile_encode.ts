@@ -48,8 +48,11 @@ const RUNTIME = {
   isArray: Array.isArray,
 };
 
-/** Room that a field needs at most apart from content of no fixed size: tag, length, and a varint of 10 bytes. */
-const FIELD_BYTES = 24;
+/**
+ * Room that one field, or one element of a list or map, needs at most apart from content of no fixed size. A map
+ * entry needs most: a tag of 5 bytes, a length, and two varints of 10 bytes with tags of one.
+ */
+const FIELD_BYTES = 32;
 
 /**
  * Generates the encoder of one message type. Fields are written in the order of their numbers.
@@ -268,7 +271,7 @@ class Emitter {
     }
     source.line(`for(let i=0;i<v.length;i++){const x=v[i];${reserve}`);
     this.#scalar(field.number, scalar, "x");
-    source.line(`}${reserve}}`);
+    source.line("}}");
   }
 
   #map(field: DescField & { fieldKind: "map" }): void {
@@ -284,7 +287,7 @@ class Emitter {
     );
     if (field.mapKind === "message") this.#message(field, "x");
     else this.#scalar(2, field.mapKind === "enum" ? ScalarType.INT32 : field.scalar, "x");
-    source.line(`o=close(entry,o,${this.#spare});b=scratch.bytes;}${reserve}}`);
+    source.line(`o=close(entry,o,${this.#spare});b=scratch.bytes;}}`);
   }
 
   /** Keys of objects are strings always, whatever the type of the key on the wire. */

@@ -221,7 +221,7 @@ export function fixed64(b: Uint8Array, p: number, e: number): bigint {
 
 // A U+FEFF at the start of a protobuf string is text, not a byte order mark.
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
-const strict = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
+const strict = new TextDecoder("utf-8", { fatal: true });
 const fromCharCode = String.fromCharCode;
 
 /** Longest text, in bytes, put together here. Past 12, `+` makes ropes, which cost again when they are used. */

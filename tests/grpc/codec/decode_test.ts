@@ -136,6 +136,37 @@ Deno.test("decode() takes 100 levels of messages and refuses 101", () => {
   assertStringEnd(error.message, "messages are nested more than 100 deep");
 });
 
+Deno.test("decode() counts messages in maps, lists and groups among the levels", () => {
+  const maps = typeOf("proto2.Maps");
+  const wrap: [DescMessage, (inner: number[]) => number[]][] = [
+    [maps, (inner) => {
+      const entry = [18, ...varint(inner.length), ...inner];
+      return [...tag(maps, "stringSelf", 2), ...varint(entry.length), ...entry];
+    }],
+    [all2, (inner) => [...tag(all2, "selfList", 2), ...varint(inner.length), ...inner]],
+    [all2, (inner) => [...tag(all2, "oneSelf", 2), ...varint(inner.length), ...inner]],
+    [all2, (inner) => [...tag(all2, "grpList", 3), ...inner, ...tag(all2, "grpList", 4)]],
+  ];
+  for (const [desc, around] of wrap) {
+    let bytes: number[] = [];
+    for (let i = 1; i < 100; i++) bytes = around(bytes);
+    const message = decode(desc, ...bytes);
+    assertEquals(difference(message, fromBinary(desc, Uint8Array.from(bytes))), undefined);
+    assertThrows(() => decode(desc, ...around(bytes)), CodecError, "nested more than 100 deep");
+  }
+});
+
+Deno.test("decode() keeps the unknown fields of every occurrence of a message", () => {
+  const bytes = [26, 2, 32, 1, 26, 4, 10, 1, 97, 26, 2, 40, 2].with(5, 3);
+  const { next } = decode(small, ...bytes) as { next: Record<string, unknown> };
+  assertEquals((next.$unknown as { no: number }[]).map(({ no }) => no), [4, 5]);
+  assertEquals(next.name, "a");
+  assertEquals(
+    difference(decode(small, ...bytes), fromBinary(small, Uint8Array.from(bytes))),
+    undefined,
+  );
+});
+
 function assertStringEnd(text: string, end: string): void {
   assertEquals(text.slice(-end.length), end);
 }

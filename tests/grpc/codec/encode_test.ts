@@ -41,6 +41,22 @@ Deno.test("encode() makes room wherever the scratch ends", () => {
   }
 });
 
+Deno.test("encode() makes room for the length of a message that ends in unknown fields", () => {
+  const full = scratch.bytes;
+  const data = new Uint8Array(150).fill(9);
+  const next = Object.assign(create(small), { $unknown: [{ no: 5, wireType: 1, data }] });
+  const expected = toBinary(small, create(small, { next: create(small, { next }) }));
+  try {
+    for (let size = 0; size < 400; size++) {
+      scratch.bytes = new Uint8Array(size);
+      const bytes = new CompiledCodec(small).encode({ next: { next } });
+      assertEquals(bytes.slice(), expected, `scratch of ${size}`);
+    }
+  } finally {
+    scratch.bytes = full;
+  }
+});
+
 Deno.test("encode() widens the length of an inner message, list or map entry that is long", () => {
   for (const length of [0, 1, 63, 120, 125, 126, 127, 128, 129, 16_380, 16_384, 2_097_150]) {
     const init = { next: { next: { name: "x".repeat(length) }, name: "after" } };

@@ -11,7 +11,7 @@ import { difference } from "./same.ts";
 import { TYPES } from "./schema.ts";
 
 /** Random messages for each type; more for the large ones. */
-const ROUNDS = 30;
+const ROUNDS = 20;
 
 const types = [
   ...TYPES,
