@@ -44,7 +44,7 @@ Deno.test("encode() makes room wherever the scratch ends", () => {
 Deno.test("encode() makes room for the length of a message that ends in unknown fields", () => {
   const full = scratch.bytes;
   const data = new Uint8Array(150).fill(9);
-  const next = Object.assign(create(small), { $unknown: [{ no: 5, wireType: 1, data }] });
+  const next = Object.assign(create(small), { $unknown: [{ no: 536_870_911, wireType: 1, data }] });
   const expected = toBinary(small, create(small, { next: create(small, { next }) }));
   try {
     for (let size = 0; size < 400; size++) {
