@@ -227,6 +227,8 @@ export class Compiler {
       builtinType,
     });
     this.#checkImports(context);
+    // Protoc has nothing more to say about a file that imports itself.
+    if (file.imports.some((node) => node.name === name)) return undefined;
     if (!compileFile(context)) return undefined;
     return new CompiledFile(file, isWellKnown, info, this.#options.retainOptions ?? false);
   }
@@ -242,7 +244,7 @@ export class Compiler {
       const offset = importOffset(file, name);
       if (seen.has(name)) context.error(offset, `Import "${name}" was listed twice.`);
       seen.add(name);
-      if (!dependency) {
+      if (!dependency && name !== file.name) {
         context.error(offset, `Import "${name}" was not found or had errors.`);
       }
     };

@@ -347,7 +347,8 @@ export class Lexer {
         break;
       }
       if (code === NEWLINE) {
-        lines?.push(text.slice(lineStart, ++at));
+        at++;
+        lines?.push(text.slice(lineStart, at));
         while ((classes[text.charCodeAt(at)] ?? 0) & BLANK) at++;
         if (text.charCodeAt(at) === STAR) {
           at++;

@@ -30,6 +30,12 @@ export {
   type Severity,
 } from "./diagnostic.ts";
 export { MAX_TOKEN_BYTES } from "./lexer.ts";
-export { Loader, type LoaderOptions, type Resolved, type RootOptions } from "./loader.ts";
-export { MAX_MESSAGE_DEPTH } from "./parse_field.ts";
+export {
+  Loader,
+  type LoaderOptions,
+  MAX_PENDING_READS,
+  type Resolved,
+  type RootOptions,
+} from "./loader.ts";
+export { MAX_GROUP_DEPTH, MAX_MESSAGE_DEPTH } from "./parse_field.ts";
 export { MAX_DIRECTORY_DEPTH } from "./resolver.ts";

@@ -268,22 +268,34 @@ function parseGroup(
   field.name = field.name.toLowerCase();
   field.typeName = group.name;
   if (reader.lexer.symbol !== Punctuator.openBrace) reader.fail("Missing group body.");
-  enterMessage(reader);
+  if (++reader.groupDepth > MAX_GROUP_DEPTH) {
+    // Where protoc would notice, it knows no position.
+    reader.errorAt(NO_OFFSET, NESTED_TOO_DEEP);
+    reader.stop();
+  }
   context.messageBlock(context, group, groupLocation);
-  reader.depth--;
+  reader.groupDepth--;
   reader.close(groupLocation);
 }
 
 /**
- * Levels of messages and groups that protoc refuses to go beyond (`MaxMessageDeclarationNestingDepth`
- * in its sources counts the file as one).
+ * Levels of messages that protoc refuses to go beyond (`MaxMessageDeclarationNestingDepth` in its
+ * sources counts the file as one).
  */
 export const MAX_MESSAGE_DEPTH = 31;
+
+/**
+ * Levels of groups that are parsed. More than {@linkcode MAX_MESSAGE_DEPTH} are refused later on, as in
+ * protoc; this one keeps the call stack of the parser in bounds.
+ */
+export const MAX_GROUP_DEPTH = 256;
+
+const NESTED_TOO_DEEP = "Reached maximum recursion limit for nested messages.";
 
 /** Counts one more level of messages; the caller counts down behind it. */
 export function enterMessage(reader: TokenReader): void {
   if (++reader.depth > MAX_MESSAGE_DEPTH) {
-    reader.fail("Reached maximum recursion limit for nested messages.");
+    reader.fail(NESTED_TOO_DEEP);
   }
 }
 

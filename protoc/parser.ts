@@ -94,7 +94,6 @@ export function parseFile(
   }
   while (!reader.atEnd) {
     recover(reader, () => {
-      reader.depth = 0;
       parseStatement(context, root);
     }, () => {
       if (reader.lexer.symbol === Punctuator.closeBrace) {

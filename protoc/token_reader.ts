@@ -42,6 +42,8 @@ export class TokenReader {
   readonly info: SourceInfo | undefined;
   /** Levels of messages around the token. */
   depth = 0;
+  /** Levels of groups around the token. */
+  groupDepth = 0;
   #hadErrors = false;
   #leading = "";
   #detached: string[] = [];
@@ -261,12 +263,13 @@ export function recover(
   statement: () => void,
   afterError?: () => void,
 ): void {
-  const { depth } = reader;
+  const { depth, groupDepth } = reader;
   try {
     statement();
   } catch (error) {
     if (!(error instanceof StatementError)) throw error;
     reader.depth = depth;
+    reader.groupDepth = groupDepth;
     reader.skipStatement();
     afterError?.();
   }
