@@ -45,7 +45,11 @@ export { MessageError } from "./h1/error.ts";
 export { type Query } from "./query.ts";
 export { type FetchHandler, fetchHandler, type FetchHandlerOptions } from "./serve_deno.ts";
 export { type BodyPiece, ServerStream } from "./stream.ts";
-export { type WebSocketConnection, type WebSocketOptions } from "./websocket.ts";
+export {
+  type WebSocketConnection,
+  type WebSocketOptions,
+  type WebSocketServerLike,
+} from "./websocket.ts";
 export { dial, type DialOptions, type DialTlsOptions } from "./dial.ts";
 export { FieldBlock, type Fields, Template } from "./hpack/mod.ts";
 export * as h2 from "./h2/mod.ts";

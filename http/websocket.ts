@@ -1,13 +1,227 @@
+/**
+ * WebSocket (RFC 6455) on a server's HTTP/1.1 connection, by the `ws` package of npm: this module
+ * brings the byte stream, the package the protocol. It is loaded when first needed, or given by the
+ * caller, so that programs without WebSockets do not depend on it.
+ *
+ * @module
+ */
+import { Buffer } from "node:buffer";
+import { Duplex } from "node:stream";
+import type { Input } from "./h1/input.ts";
+import type { Socket } from "./socket.ts";
+import type { ServerStream } from "./stream.ts";
+
+/** Octets of one message at most, unless configured. */
+export const DEFAULT_MAX_MESSAGE_BYTES = 4 << 20;
+
+/** The part of a `ws` server that is used. */
+export interface WebSocketServerLike {
+  /** Answers the handshake on `socket` and calls back with the WebSocket. */
+  handleUpgrade(
+    // deno-lint-ignore no-explicit-any
+    request: any,
+    // deno-lint-ignore no-explicit-any
+    socket: any,
+    // deno-lint-ignore no-explicit-any
+    head: any,
+    // deno-lint-ignore no-explicit-any
+    callback: (socket: any) => void,
+  ): void;
+}
+
+/** Settings of `stream.upgradeWebSocket`. */
 export interface WebSocketOptions {
+  /** Subprotocols this side speaks, most wanted first; the first the client offers too is taken. */
   readonly protocols?: readonly string[];
+  /** Octets of one message at most; a longer one closes with 1009. @default {4194304} */
+  readonly maxMessageBytes?: number;
+  /** A `new WebSocketServer({ noServer: true, … })` of `npm:ws`, to set it up yourself. */
+  readonly server?: WebSocketServerLike;
 }
+
+/** An open WebSocket, with the events and methods of the web platform's. */
 export interface WebSocketConnection {
-  close(): void;
+  /** Subprotocol agreed on, or "". */
+  readonly protocol: string;
+  /** 0 connecting, 1 open, 2 closing, 3 closed. */
+  readonly readyState: number;
+  /** Octets not yet sent. */
+  readonly bufferedAmount: number;
+  /** How binary messages arrive. */
+  binaryType: string;
+  /** Sends a message. */
+  send(data: string | Uint8Array | ArrayBuffer): void;
+  /** Begins the closing handshake. */
+  close(code?: number, reason?: string): void;
+  /** Ends the connection at once. */
+  terminate(): void;
+  /** `message` (with `data`), `close` (with `code`, `reason`), `error`. */
+  addEventListener(
+    type: "message" | "close" | "error" | "open",
+    // deno-lint-ignore no-explicit-any
+    listener: (event: any) => void,
+    options?: { once?: boolean },
+  ): void;
+  /** Takes a listener off. */
+  // deno-lint-ignore no-explicit-any
+  removeEventListener(type: string, listener: (event: any) => void): void;
 }
-export function acceptWebSocket(
-  _s: unknown,
-  _o: WebSocketOptions,
-  _f: (fields: string[]) => unknown,
-): WebSocketConnection {
-  throw new Error("not yet");
+
+/** A connection that left HTTP, as the package wants it. */
+class SocketDuplex extends Duplex {
+  readonly #socket: Socket;
+  readonly #input: Input;
+  #pulling = false;
+
+  constructor(socket: Socket, input: Input) {
+    super({ allowHalfOpen: true });
+    this.#socket = socket;
+    this.#input = input;
+  }
+
+  /** Asked for by users of node sockets; the engine does both itself. */
+  setTimeout(): this {
+    return this;
+  }
+
+  setNoDelay(): this {
+    return this;
+  }
+
+  override _read(): void {
+    if (this.#pulling) return;
+    this.#pulling = true;
+    this.#pull().catch((error) => this.destroy(error));
+  }
+
+  async #pull(): Promise<void> {
+    const input = this.#input;
+    while (input.empty) {
+      if (input.ended || !await input.fill()) {
+        this.push(null);
+        return;
+      }
+    }
+    const chunk = Buffer.from(input.buf.slice(input.start, input.end));
+    input.start = input.end;
+    this.#pulling = false;
+    this.push(chunk);
+  }
+
+  override _write(
+    chunk: Uint8Array,
+    _encoding: string,
+    done: (error?: Error | null) => void,
+  ): void {
+    this.#send(chunk).then(() => done(), done);
+  }
+
+  async #send(chunk: Uint8Array): Promise<void> {
+    for (let at = 0; at < chunk.length;) at += await this.#socket.write(chunk.subarray(at));
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    this.#socket.closeWrite().then(() => done(), () => done());
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#socket.close();
+    done(error);
+  }
+}
+
+/** What the engine hands over when a connection leaves HTTP. */
+export interface DetachedConnection {
+  readonly socket: Socket;
+  readonly input: Input;
+}
+
+/** What the engine asks of a connection that left HTTP. */
+export interface Upgraded {
+  /** The server is closing. */
+  close(): void;
+  /** The server's patience is over. */
+  destroy(): void;
+  /** Resolves when the connection is gone. */
+  readonly gone: Promise<void>;
+}
+
+/** The package, by a name that module graphs do not follow: only who upgrades needs it. */
+const WS_PACKAGE = "npm:ws@^8.18.0";
+
+async function makeServer(options: WebSocketOptions): Promise<WebSocketServerLike> {
+  let library: { WebSocketServer: new (options: unknown) => WebSocketServerLike };
+  try {
+    library = await import(WS_PACKAGE);
+  } catch (cause) {
+    throw new TypeError(
+      `Cannot upgrade to WebSocket as ${WS_PACKAGE} cannot be loaded: add it to the program, or give server: new WebSocketServer({ noServer: true })`,
+      { cause },
+    );
+  }
+  const { protocols } = options;
+  return new library.WebSocketServer({
+    noServer: true,
+    maxPayload: options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
+    ...(protocols === undefined ? {} : {
+      handleProtocols: (offered: Set<string>) =>
+        protocols.find((protocol) => offered.has(protocol)) ?? false,
+    }),
+  });
+}
+
+/**
+ * Carries out the opening handshake (RFC 6455 §4.2). `detach` takes the connection out of HTTP;
+ * what it gets is told of the server's end.
+ */
+export async function acceptWebSocket(
+  stream: ServerStream,
+  options: WebSocketOptions,
+  detach: (upgraded: Upgraded) => DetachedConnection,
+): Promise<WebSocketConnection> {
+  const { header } = stream;
+  if (
+    stream.method !== "GET" || header["upgrade"]?.toLowerCase() !== "websocket" ||
+    header["sec-websocket-key"] === undefined
+  ) {
+    throw new TypeError(
+      "Cannot upgrade as the request is no WebSocket handshake (RFC 6455 §4.1): answer it with 426",
+    );
+  }
+  if (stream.responded) throw new TypeError("Cannot upgrade as the request was answered");
+  const server = options.server ?? await makeServer(options);
+  let resolveGone!: () => void;
+  const gone = new Promise<void>((resolve) => resolveGone = resolve);
+  let websocket: WebSocketConnection | undefined;
+  const { socket, input } = detach({
+    gone,
+    close: () => websocket?.close(1001, "server is closing"),
+    destroy: () => {
+      if (websocket === undefined) socket.close();
+      else websocket.terminate();
+    },
+  });
+  const duplex = new SocketDuplex(socket, input);
+  // Errors reach the WebSocket's own listeners; without one here they would end the process.
+  duplex.on("error", () => {});
+  duplex.on("close", resolveGone);
+  return new Promise((resolve, reject) => {
+    duplex.once("close", () => {
+      if (websocket === undefined) {
+        reject(new TypeError("Cannot upgrade as the WebSocket handshake was refused"));
+      }
+    });
+    const request = {
+      method: stream.method,
+      url: stream.target,
+      headers: { ...header },
+      httpVersion: "1.1",
+      socket: duplex,
+    };
+    server.handleUpgrade(request, duplex, Buffer.alloc(0), (opened: WebSocketConnection) => {
+      websocket = opened;
+      opened.addEventListener("error", () => {});
+      resolve(opened);
+    });
+  });
 }

@@ -9,6 +9,7 @@ import { BODY_RATE_GRACE_MS, type ServerLimits } from "../limits.ts";
 import type { Socket } from "../socket.ts";
 import { timers } from "../timer_wheel.ts";
 import { Watchdog } from "../watchdog.ts";
+import type { Upgraded } from "../websocket.ts";
 import { MessageError } from "./error.ts";
 import { Input } from "./input.ts";
 import { Output } from "./output.ts";
@@ -61,7 +62,8 @@ export class ServerSession {
   #hops = 0;
   #scheduled = false;
   #requests = 0;
-  #detached = false;
+  /** What the connection became, if it left HTTP. */
+  #upgraded: Upgraded | null = null;
   #destroyed = false;
   #rejectBody: ((error: Error) => void) | null = null;
   #waited = 0;
@@ -92,10 +94,8 @@ export class ServerSession {
       this.#onLost(error instanceof Error ? error : new Error(String(error)));
     } finally {
       this.#watchdog.stop();
-      if (!this.#detached) {
-        this.output.stop();
-        this.socket.close();
-      }
+      this.output.stop();
+      this.socket.close();
       timers.release();
     }
   }
@@ -103,20 +103,22 @@ export class ServerSession {
   /** Ends the connection after the exchange under way, or now if there is none. */
   close(): void {
     this.closing = true;
-    if (this.#current === null) this.destroy();
+    if (this.#upgraded !== null) this.#upgraded.close();
+    else if (this.#current === null) this.destroy();
   }
 
   /** Ends the connection now. */
   destroy(): void {
-    if (this.#detached) return;
+    if (this.#upgraded !== null) return this.#upgraded.destroy();
     this.#onLost(new ConnectionLostError("Connection was closed by this side", "maybe"));
   }
 
-  /** Takes the connection out of HTTP: its socket, with what was read already. */
-  detach(): { input: Input; output: Output; socket: Socket } {
-    this.#detached = true;
+  /** Takes the connection out of HTTP; what was read already is in `input`. */
+  detach(upgraded: Upgraded): { input: Input; socket: Socket } {
+    this.#upgraded = upgraded;
     this.#watchdog.stop();
-    return { input: this.input, output: this.output, socket: this.socket };
+    this.output.stop();
+    return this;
   }
 
   async #serve(): Promise<void> {
@@ -165,7 +167,8 @@ export class ServerSession {
         await running;
       }
       this.#current = null;
-      if (this.#detached || this.#destroyed) return;
+      if (this.#upgraded !== null) return await this.#upgraded.gone;
+      if (this.#destroyed) return;
       if (stream.aborted && stream.closeAfter) {
         // Broken off in the middle: the peer must not take it for whole.
         output.flush();
@@ -201,7 +204,7 @@ export class ServerSession {
 
   readonly #onAhead = (more: boolean): void => {
     const stream = this.#current;
-    if (stream === null) return;
+    if (stream === null || this.#upgraded !== null) return;
     // A client may end its side and still wait for the answer; the signal tells, nothing is cut.
     if (!more) {
       stream.onAbort(new ConnectionLostError("Client closed its side", "maybe"), false);
@@ -209,6 +212,7 @@ export class ServerSession {
   };
 
   readonly #onAheadError = (error: unknown): void => {
+    if (this.#upgraded !== null) return;
     this.#onLost(error as Error);
   };
 

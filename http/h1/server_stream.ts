@@ -6,13 +6,14 @@
  *
  * @module
  */
-import { StreamResetError, TimeoutError } from "../error.ts";
+import { StreamResetError } from "../error.ts";
 import { ErrorCode } from "../h2/code.ts";
 import type { FlatHeaders, HeaderObject } from "../headers.ts";
 import { BodyTooLargeError } from "../limits.ts";
 import type { Socket } from "../socket.ts";
 import { type BodyPiece, ServerStream } from "../stream.ts";
-import type { WebSocketConnection, WebSocketOptions } from "../websocket.ts";
+import { acceptWebSocket, type WebSocketConnection, type WebSocketOptions } from "../websocket.ts";
+import { Event, step } from "./state.ts";
 import { BodyReader, Found } from "./body.ts";
 import type { Output } from "./output.ts";
 import type { RequestHead } from "./read.ts";
@@ -463,21 +464,10 @@ export class H1ServerStream extends ServerStream {
     this.#session.finished(this);
   }
 
-  /** The time for a wait of this exchange is over. */
-  timedOut(phase: string, ms: number): TimeoutError {
-    return new TimeoutError(phase, ms);
-  }
-
-  async upgradeWebSocket(options: WebSocketOptions = {}): Promise<WebSocketConnection> {
-    const { acceptWebSocket } = await import("../websocket.ts");
-    return acceptWebSocket(this, options, (fields) => {
-      const { output } = this.#session;
-      writeStatusLine(output, 101);
-      writeFields(output, fields);
-      writeEndOfHead(output);
-      this.out = 3;
-      this.onFinish();
-      return this.#session.detach();
+  upgradeWebSocket(options: WebSocketOptions = {}): Promise<WebSocketConnection> {
+    return acceptWebSocket(this, options, (upgraded) => {
+      this.out = step(this.out, Event.SWITCH);
+      return this.#session.detach(upgraded);
     });
   }
 }
