@@ -1,4 +1,12 @@
-import { FieldNode, FieldType, type FileNode, Label, MessageNode, OptionsNode } from "./ast.ts";
+import {
+  FieldNode,
+  FieldType,
+  type FileNode,
+  Label,
+  MessageNode,
+  NO_OFFSET,
+  OptionsNode,
+} from "./ast.ts";
 import { Token } from "./lexer.ts";
 import { mapEntryName } from "./naming.ts";
 import { formatDouble, parseInteger64 } from "./number_literal.ts";
