@@ -9,7 +9,8 @@ import {
 } from "../http/mod.ts";
 import { DEFAULT_MAX_RECEIVE_SIZE } from "./message_stream.ts";
 import { Registrar } from "./registrar.ts";
-import { callHead, ServerCall, type ServerSide } from "./server_call.ts";
+import { callHead } from "./call_head.ts";
+import { ServerCall, type ServerSide } from "./server_call.ts";
 
 /** Settings of {@linkcode listen}. */
 export interface ServerOptions extends ListenOptions {
@@ -62,6 +63,7 @@ class NotGrpc extends h2.Stream {
 
 /** Serves the calls of a registrar wherever HTTP/2 requests come in. */
 export class GrpcTaker implements ExchangeTaker {
+  readonly #registrar: Registrar;
   readonly #side: ServerSide;
   readonly #alone: boolean;
 
@@ -72,8 +74,8 @@ export class GrpcTaker implements ExchangeTaker {
         "Cannot serve gRPC without services: give registrar: a Registrar with services registered",
       );
     }
+    this.#registrar = options.registrar;
     this.#side = {
-      registrar: options.registrar,
       maxReceiveSize: options.maxReceiveSize ?? DEFAULT_MAX_RECEIVE_SIZE,
       maxSendSize: options.maxSendSize ?? Infinity,
       compress: options.compress ?? false,
@@ -84,7 +86,7 @@ export class GrpcTaker implements ExchangeTaker {
 
   /** The call this request makes, or null if it is not gRPC's. */
   takeStream(head: h2.RequestHead, block: FieldBlock, session: h2.Session): h2.Stream | null {
-    const call = callHead(head, block, this.#side.registrar);
+    const call = callHead(head, block, this.#registrar);
     if (call !== undefined) return new ServerCall(this.#side, session, call);
     return this.#alone ? new NotGrpc() : null;
   }

@@ -1,29 +1,19 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type FieldBlock, h2, Template, type TimerNode, timers } from "../http/mod.ts";
 import { CodecError } from "./codec/mod.ts";
-import {
-  ACCEPT_ENCODING,
-  compress,
-  decompress,
-  isKnownEncoding,
-  MIN_COMPRESS_SIZE,
-} from "./compression.ts";
+import { ACCEPT_ENCODING, compress, decompress, MIN_COMPRESS_SIZE } from "./compression.ts";
+import { type CallHead, RESPONSE_HEADER } from "./call_head.ts";
 import { CallContext } from "./context.ts";
-import { GRPC_CONTENT_TYPE, grpcCodec } from "./content_type.ts";
 import { MessageQueue } from "./message_queue.ts";
 import { MessageStream } from "./message_stream.ts";
 import { appendMetadata } from "./metadata.ts";
 import type { Method } from "./method.ts";
-import { encodeMessage } from "./percent.ts";
-import type { Registrar, Route } from "./registrar.ts";
 import { errorTrailers, toStatusError } from "./status.ts";
-import { parseTimeout } from "./timeout.ts";
 
 const { ErrorCode } = h2;
 
 /** What all calls of a server share. */
 export interface ServerSide {
-  readonly registrar: Registrar;
   readonly maxReceiveSize: number;
   readonly maxSendSize: number;
   /** Compress responses with gzip where the client accepts it. */
@@ -32,114 +22,9 @@ export interface ServerSide {
   readonly onHandlerError: ((error: unknown, method: string) => void) | undefined;
 }
 
-const RESPONSE_HEADER = [
-  ":status",
-  "200",
-  "content-type",
-  GRPC_CONTENT_TYPE,
-];
 const RESPONSE_TEMPLATE = new Template(RESPONSE_HEADER);
 const OK_TRAILERS = ["grpc-status", "0"];
 const OK_TEMPLATE = new Template(OK_TRAILERS);
-
-/**
- * What the request's fields alone decide. Kept on the field block, so that calls which look the same
- * are routed once.
- */
-export class CallHead {
-  route: Route | undefined = undefined;
-  /** Answer that needs no handler, or null. */
-  rejection: readonly string[] | null = null;
-  /** Deadline in milliseconds from arrival, or -1. */
-  timeoutMs = -1;
-  encoding = "identity";
-  acceptsGzip = false;
-}
-
-function trailersOnly(status: number, message: string, ...more: string[]): string[] {
-  return [
-    ...RESPONSE_HEADER,
-    "grpc-status",
-    String(status),
-    "grpc-message",
-    encodeMessage(message),
-    ...more,
-  ];
-}
-
-/** Reads a call's fields. Undefined if they are not gRPC's. */
-export function callHead(
-  head: h2.RequestHead,
-  block: FieldBlock,
-  registrar: Registrar,
-): CallHead | undefined {
-  if (head.note instanceof CallHead) return head.note;
-  const { fields } = block;
-  let codec: string | undefined;
-  let timeout: string | undefined;
-  const call = new CallHead();
-  for (let i = 0; i < fields.length; i += 2) {
-    const value = fields[i + 1]!;
-    switch (fields[i]) {
-      case "content-type":
-        codec = grpcCodec(value);
-        break;
-      case "grpc-timeout":
-        timeout = value;
-        break;
-      case "grpc-encoding":
-        call.encoding = value;
-        break;
-      case "grpc-accept-encoding":
-        call.acceptsGzip = value.split(",").some((part) => part.trim() === "gzip");
-        break;
-    }
-  }
-  if (codec === undefined) return undefined;
-  call.route = registrar.route(head.path);
-  if (timeout !== undefined) call.timeoutMs = parseTimeout(timeout);
-  call.rejection = rejection(head, call, codec, timeout);
-  head.note = call;
-  return call;
-}
-
-function rejection(
-  head: h2.RequestHead,
-  call: CallHead,
-  codec: string,
-  timeout: string | undefined,
-): readonly string[] | null {
-  if (head.method !== "POST") return [":status", "405", "allow", "POST"];
-  if (codec !== "proto") {
-    return [
-      ":status",
-      "415",
-      "grpc-status",
-      "13",
-      "grpc-message",
-      `codec ${codec} is not supported`,
-    ];
-  }
-  if (call.route === undefined) {
-    const [, service = "", method = ""] = head.path.split("/");
-    return trailersOnly(12, `unknown method ${method} for service ${service}`);
-  }
-  if (call.route.handler === undefined) {
-    return trailersOnly(12, `method ${head.path} is not implemented`);
-  }
-  if (timeout !== undefined && call.timeoutMs < 0) {
-    return trailersOnly(13, `malformed grpc-timeout: ${timeout}`);
-  }
-  if (!isKnownEncoding(call.encoding)) {
-    return trailersOnly(
-      12,
-      `grpc-encoding ${call.encoding} is not supported`,
-      "grpc-accept-encoding",
-      ACCEPT_ENCODING,
-    );
-  }
-  return null;
-}
 
 /** One call on the server. */
 export class ServerCall extends MessageStream implements TimerNode {
