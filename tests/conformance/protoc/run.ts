@@ -16,7 +16,7 @@
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { formatDiagnostic } from "../../../protoc/diagnostic.ts";
+import { formatDiagnostic } from "../../../protoc/mod.ts";
 import { judge, type NegativeCounts } from "../../protoc/negative/judge.ts";
 import { corpora, corporaDirectory, type Corpus, namesOf, rootsOf } from "./corpus.ts";
 import { equal, firstDifference } from "./difference.ts";

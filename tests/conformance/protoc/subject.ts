@@ -9,6 +9,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { join } from "node:path";
 import { type Diagnostic, Loader, ProtoError } from "../../../protoc/mod.ts";
+import { equal, firstDifference } from "./difference.ts";
 
 /** What the loader did with one file. */
 export interface Outcome {
@@ -50,12 +51,16 @@ export class Subject {
   /** Loads one file and everything it imports. */
   load(name: string): Outcome {
     try {
-      const loaded = this.#loader.loaded[name];
-      if (loaded !== undefined) return { bytes: binary(loaded), errors: [], crash: undefined };
       const text = this.#read(name);
       if (text === undefined) throw new Error(`no such file: ${name}`);
       const file = this.#loader.load(text, name);
-      return { bytes: binary(file), errors: [], crash: undefined };
+      const bytes = this.#loader.bytes(name);
+      const parsed = toBinary(FileDescriptorProtoSchema, file.proto);
+      if (!equal(bytes, parsed) && !isOwnDescriptor(name)) {
+        const difference = firstDifference(FileDescriptorProtoSchema, parsed, bytes);
+        throw new Error(`DescFile.proto is not what Loader.bytes() gives: ${difference}`);
+      }
+      return { bytes, errors: [], crash: undefined };
     } catch (error) {
       if (error instanceof ProtoError) {
         return { bytes: undefined, errors: error.diagnostics, crash: undefined };
@@ -65,6 +70,7 @@ export class Subject {
   }
 }
 
-function binary(file: ReturnType<Loader["load"]>): Uint8Array {
-  return toBinary(FileDescriptorProtoSchema, file.proto);
+/** Well-known files keep the descriptor objects of protobuf-es, whose bytes are of another release. */
+function isOwnDescriptor(name: string): boolean {
+  return name.startsWith("google/protobuf/");
 }

@@ -29,8 +29,8 @@ export interface NegativeCounts {
 
 /** What the loader says about a case: its error lines, none when it accepts. */
 export function errorsOf(one: Case): string[] {
+  const loader = new Loader({ resolve: (path) => one.files.get(path) });
   try {
-    const loader = new Loader({ resolve: (path) => one.files.get(path) });
     loader.load(one.files.get(MAIN)!, MAIN);
     return [];
   } catch (error) {

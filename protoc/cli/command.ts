@@ -1,0 +1,94 @@
+import process from "node:process";
+import { writeFile } from "node:fs/promises";
+import { formatDiagnostic, ProtoError } from "../diagnostic.ts";
+import { Loader } from "../loader.ts";
+import { type Arguments, parseArguments, USAGE, UsageError } from "./arguments.ts";
+import { descriptorSet } from "./descriptor_set.ts";
+import { writeTypes } from "./types_writer.ts";
+
+/** What the command needs of the world around it. */
+export interface Surroundings {
+  /** Writes to standard output. */
+  print(content: string | Uint8Array): Promise<void>;
+  /** Writes a line to standard error. */
+  complain(line: string): void;
+  /** Writes a file. */
+  write(path: string, content: string | Uint8Array): Promise<void>;
+}
+
+/** Exit code when all went well. */
+export const SUCCESS = 0;
+/** Exit code when a file had errors, or the command line made no sense. */
+export const FAILURE = 1;
+
+/** Runs the command and gives its exit code. */
+export async function run(args: readonly string[], around: Surroundings): Promise<number> {
+  let parsed: Arguments;
+  try {
+    parsed = parseArguments(args);
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    around.complain(`${error.message} Try --help.`);
+    return FAILURE;
+  }
+  if (parsed.help) {
+    await around.print(USAGE);
+    return SUCCESS;
+  }
+  return await compile(parsed, around);
+}
+
+async function compile(args: Arguments, around: Surroundings): Promise<number> {
+  const loader = new Loader({
+    sourceInfo: args.includeSourceInfo,
+    retainOptions: args.retainOptions,
+  });
+  try {
+    const files = await loader.loadAll(args.inputs, { roots: args.roots });
+    for (const warning of loader.warnings) around.complain(formatDiagnostic(warning));
+    if (args.check) return SUCCESS;
+    if (args.descriptorSetOut !== undefined) {
+      const set = descriptorSet(loader, files, args.includeImports);
+      await output(args.descriptorSetOut, set, around);
+    }
+    if (args.types) await output(args.typesOut, writeTypes(files), around);
+    return SUCCESS;
+  } catch (error) {
+    if (error instanceof ProtoError) {
+      for (const diagnostic of error.diagnostics) around.complain(formatDiagnostic(diagnostic));
+      return FAILURE;
+    }
+    if (error instanceof OutputError) {
+      around.complain(error.message);
+      return FAILURE;
+    }
+    throw error;
+  }
+}
+
+class OutputError extends Error {}
+
+async function output(
+  path: string,
+  content: string | Uint8Array,
+  around: Surroundings,
+): Promise<void> {
+  if (path === "-") return await around.print(content);
+  try {
+    await around.write(path, content);
+  } catch (error) {
+    throw new OutputError(`${path}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Runs the command for this process, and ends it with the exit code. */
+export async function main(): Promise<void> {
+  process.exitCode = await run(process.argv.slice(2), {
+    print: (content) =>
+      new Promise((resolve, reject) => {
+        process.stdout.write(content, (error) => error ? reject(error) : resolve());
+      }),
+    complain: (line) => void process.stderr.write(`${line}\n`),
+    write: (path, content) => writeFile(path, content),
+  });
+}

@@ -1,0 +1,134 @@
+import { fromBinary } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { assert, assertEquals } from "@std/assert";
+import { FAILURE, run, SUCCESS } from "../../../protoc/cli/command.ts";
+
+const TESTDATA = new URL("./testdata", import.meta.url).pathname;
+
+interface Result {
+  code: number;
+  out: Uint8Array | string | undefined;
+  err: string[];
+  files: Map<string, Uint8Array | string>;
+}
+
+async function command(...args: string[]): Promise<Result> {
+  const result: Result = { code: -1, out: undefined, err: [], files: new Map() };
+  result.code = await run(args, {
+    print: (content) => {
+      result.out = content;
+      return Promise.resolve();
+    },
+    complain: (line) => result.err.push(line),
+    write: (path, content) => {
+      if (path.startsWith("/nowhere/")) return Promise.reject(new Error("no such directory"));
+      result.files.set(path, content);
+      return Promise.resolve();
+    },
+  });
+  return result;
+}
+
+function namesIn(set: Uint8Array | string | undefined): string[] {
+  assert(set instanceof Uint8Array);
+  return fromBinary(FileDescriptorSetSchema, set).file.map((file) => file.name);
+}
+
+async function withProto(text: string, test: (directory: string) => Promise<void>): Promise<void> {
+  const directory = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${directory}/a.proto`, text);
+    await test(directory);
+  } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+Deno.test("run() compiles the files of a directory to a descriptor set", async () => {
+  const { code, err, files } = await command("-I", TESTDATA, "-o", "set.pb", TESTDATA);
+  assertEquals(err, []);
+  assertEquals(code, SUCCESS);
+  assertEquals(namesIn(files.get("set.pb")), ["shop/v1/money.proto", "shop/v1/shop.proto"]);
+});
+
+Deno.test("run() puts imports before what imports them", async () => {
+  const file = `${TESTDATA}/shop/v1/shop.proto`;
+  const { out } = await command("-I", TESTDATA, "-o-", "--include_imports", file);
+  assertEquals(namesIn(out), [
+    "google/protobuf/empty.proto",
+    "google/protobuf/struct.proto",
+    "google/protobuf/timestamp.proto",
+    "google/protobuf/wrappers.proto",
+    "shop/v1/money.proto",
+    "shop/v1/shop.proto",
+  ]);
+});
+
+Deno.test("run() leaves positions and comments out unless they are asked for", async () => {
+  const file = `${TESTDATA}/shop/v1/shop.proto`;
+  for (const args of [[], ["--include_source_info"]]) {
+    const { out } = await command("-I", TESTDATA, "-o", "-", ...args, file);
+    assert(out instanceof Uint8Array);
+    const [compiled] = fromBinary(FileDescriptorSetSchema, out).file;
+    assertEquals(compiled?.sourceCodeInfo !== undefined, args.length > 0);
+  }
+});
+
+Deno.test("run() drops options for the source only unless they are to be kept", async () => {
+  const text = `syntax = "proto3";
+    import "google/protobuf/descriptor.proto";
+    extend google.protobuf.FileOptions { string note = 50000 [retention = RETENTION_SOURCE]; }
+    option (note) = "for the source";`;
+  await withProto(text, async (directory) => {
+    for (const args of [[], ["--retain_options"]]) {
+      const { out } = await command("-I", directory, "-o-", ...args, `${directory}/a.proto`);
+      assert(out instanceof Uint8Array);
+      const text = new TextDecoder().decode(out);
+      assertEquals(text.includes("for the source"), args.length > 0);
+    }
+  });
+});
+
+Deno.test("run() prints every error with its position and fails", async () => {
+  const text = 'syntax = "proto3";\nmessage A {\n  B b = 1;\n  C c = 2;\n}\n';
+  await withProto(text, async (directory) => {
+    const { code, out, err } = await command("-I", directory, "--check", directory);
+    assertEquals(code, FAILURE);
+    assertEquals(out, undefined);
+    assertEquals(err, ['a.proto:3:3: "B" is not defined.', 'a.proto:4:3: "C" is not defined.']);
+  });
+});
+
+Deno.test("run() prints warnings and succeeds", async () => {
+  const text = 'syntax = "proto3";\nimport "google/protobuf/any.proto";\n';
+  await withProto(text, async (directory) => {
+    const { code, err } = await command("-I", directory, "--check", `${directory}/a.proto`);
+    assertEquals(code, SUCCESS);
+    assertEquals(err, ["a.proto:2:1: warning: Import google/protobuf/any.proto is unused."]);
+  });
+});
+
+Deno.test("run() names a file that is not there", async () => {
+  const { code, err } = await command("-I", TESTDATA, "--check", "missing.proto");
+  assertEquals(code, FAILURE);
+  assertEquals(err, ["missing.proto: File not found."]);
+});
+
+Deno.test("run() names a file that it cannot write", async () => {
+  const { code, err } = await command("-I", TESTDATA, "-o", "/nowhere/set.pb", TESTDATA);
+  assertEquals(code, FAILURE);
+  assertEquals(err, ["/nowhere/set.pb: no such directory"]);
+});
+
+Deno.test("run() says what is wrong with the command line", async () => {
+  const { code, err } = await command("--chekc", TESTDATA);
+  assertEquals(code, FAILURE);
+  assert(err[0]?.includes("--chekc"), err[0]);
+  assert(err[0]?.endsWith("Try --help."), err[0]);
+});
+
+Deno.test("run() explains itself", async () => {
+  const { code, out } = await command("--help");
+  assertEquals(code, SUCCESS);
+  assert(typeof out === "string" && out.includes("--descriptor_set_out"));
+});
