@@ -221,17 +221,34 @@ function linkEnum(context: LinkContext, field: FieldNode, symbol: SymbolNode): b
 
 function registerExtension(context: LinkContext, field: FieldNode): void {
   const extendee = field.extendeeNode!;
-  const other = context.table.addExtension(extendee, field);
+  const other = fieldNumbered(context.file, extendee, field.number) ??
+    context.table.addExtension(extendee, field);
   if (!other) return;
   const used =
     `Extension number ${field.number} has already been used in "${extendee.fullName}" by ` +
     `extension "${fullNameOf(other)}"`;
-  if (other.file === context.file) {
+  if (other.file === context.file || !other.isExtension) {
     context.error(field.numberOffset, `${used}.`);
   } else {
     // Two files may clash without ever being used together: protoc only warns.
     context.warning(field.numberOffset, `${used} defined in ${other.file.name}.`);
   }
+}
+
+/**
+ * The field of `message` an extension from outside its extension ranges falls together with. Of
+ * messages from other files protoc knows the numbers only as far as they count up from 1.
+ */
+function fieldNumbered(
+  file: FileNode,
+  message: MessageNode,
+  number: number,
+): FieldNode | undefined {
+  if (message.extensionRanges.some((range) => isWithin(number, range))) return undefined;
+  const counted = message.fields.findIndex((field, index) => field.number !== index + 1);
+  return message.fields.find((field, index) =>
+    field.number === number && (message.file === file || counted < 0 || index < counted)
+  );
 }
 
 function linkOneofs(context: LinkContext, message: MessageNode): void {

@@ -23,6 +23,7 @@ export function compileFile(context: LinkContext): boolean {
   if (file.scope) {
     linkFile(context);
     suggestNumbers(context, file);
+    if (context.pending.length > 0) checkOptionImports(context);
     if (!context.hadErrors) interpretFile(context);
     if (!context.hadErrors) validateElements(context);
     if (context.hadErrors) {
@@ -35,6 +36,15 @@ export function compileFile(context: LinkContext): boolean {
   if (!context.hadErrors && context.isDirectInput) validateRequested(context);
   if (context.hadErrors) table.rollback();
   return !context.hadErrors;
+}
+
+/** `import option` may lead nowhere as long as no option is set. */
+function checkOptionImports(context: LinkContext): void {
+  const { file } = context;
+  file.optionImports.forEach(({ name, offset }, index) => {
+    if (file.optionDependencies[index]) return;
+    context.error(offset, `Import "${name}" was not found or had errors.`);
+  });
 }
 
 /**
