@@ -7,7 +7,7 @@ import type { MessageError } from "./h1/error.ts";
 import { type ServerHost, ServerSession } from "./h1/server_session.ts";
 import type { H1ServerStream } from "./h1/server_stream.ts";
 import { PREFACE, type RequestHead, Session, type SessionOptions, type Stream } from "./h2/mod.ts";
-import { type H2Host, H2ServerStream, RefusalStream } from "./h2/server_stream.ts";
+import { type H2Host, H2ServerStream, RefusalStream, Wire } from "./h2/server_stream.ts";
 import { type ErrorListener, type Handler, runHandler } from "./handler.ts";
 import type { FieldBlock } from "./hpack/mod.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
@@ -184,6 +184,9 @@ export class Server implements AsyncDisposable {
             ? new RefusalStream(405)
             : new H2ServerStream(requestHead, block, socket, this.#host).wire),
       acceptOversize: () => new RefusalStream(431),
+      onStreamClosed: (stream) => {
+        if (stream instanceof Wire) stream.exchange.over();
+      },
       onClosed: () => this.#h2.delete(session),
     }, {
       maxConcurrentStreams: limits.maxStreams,

@@ -74,7 +74,7 @@ function sendDeferred(): void {
 }
 
 /** The engine's side of an exchange. */
-class Wire extends Stream {
+export class Wire extends Stream {
   readonly exchange: H2ServerStream;
 
   constructor(exchange: H2ServerStream) {
@@ -414,6 +414,11 @@ export class H2ServerStream extends ServerStream {
     });
     this.#stalledAt = this.wire.queue?.length ?? 0;
     this.#stall.set("writeTimeout", writeTimeout, performance.now());
+  }
+
+  /** The stream is over in both directions: nothing can stall any more. */
+  over(): void {
+    this.#stopTimers();
   }
 
   #stopTimers(): void {
