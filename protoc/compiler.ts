@@ -41,7 +41,7 @@ interface ParsedFile {
 /** A file without errors. */
 export class CompiledFile {
   readonly file: FileNode;
-  /** The text came with the compiler. */
+  /** The text came with the compiler, since nobody else had one. */
   readonly isWellKnown: boolean;
   readonly #info: SourceInfo | undefined;
   readonly #retainOptions: boolean;
@@ -134,8 +134,8 @@ export class Compiler {
   }
 
   /**
-   * True when a compiled file was made from this text; if not, complains. Built-in files are what they
-   * are, whatever text comes under their names.
+   * True when a compiled file was made from this text; if not, complains. A built-in file that others
+   * import stays what it is, whatever text comes under its name later.
    */
   isSame(compiled: CompiledFile, content: Content): boolean {
     const { file, isWellKnown } = compiled;
@@ -192,9 +192,9 @@ export class Compiler {
         return undefined;
       }
       if (content === undefined) {
-        content = wellKnownText(name);
-        isWellKnown = content !== undefined;
-        content ??= this.#options.read(name);
+        content = this.#options.read(name);
+        isWellKnown = content === undefined;
+        content ??= wellKnownText(name);
       }
       if (content === undefined) {
         this.#report(undefined, name, -1, "File not found.", false);

@@ -3,7 +3,7 @@ import { type CompiledFile, Compiler, type Content } from "./compiler.ts";
 import { type Diagnostic, ProtoError } from "./diagnostic.ts";
 import { createDescriptors } from "./descriptor_set.ts";
 import { findFiles, ImportRoots } from "./resolver.ts";
-import { wellKnownDescriptor, wellKnownText } from "./well_known/files.ts";
+import { wellKnownDescriptor } from "./well_known/files.ts";
 
 /** Files read at the same time by {@linkcode Loader.loadAll} and {@linkcode Loader.loadAsync}. */
 export const MAX_PENDING_READS = 32;
@@ -14,8 +14,8 @@ export type Resolved = string | Uint8Array | null | undefined;
 /** Options of {@linkcode Loader}. */
 export interface LoaderOptions {
   /**
-   * Called for an import that was not loaded before and is not built in, with its name as written. A
-   * promise can be awaited by {@linkcode Loader.loadAsync} only.
+   * Called for an import that was not loaded before, with its name as written; also for built-in
+   * files, so that it may have others. A promise can be awaited by {@linkcode Loader.loadAsync} only.
    */
   readonly resolve?: (name: string) => Resolved | Promise<Resolved>;
   /**
@@ -46,9 +46,9 @@ export interface RootOptions {
  * Turns `.proto` text into descriptors of protobuf-es: linked, validated, and the same bytes as
  * `protoc` 36 makes of it.
  *
- * The language is proto2, proto3 and editions 2023 and 2024. `google/protobuf/*.proto` are built in:
- * their messages are the very objects that protobuf-es exports, so a loaded `Timestamp` is everyone's
- * `Timestamp`. A file that has an error is not loaded, and what was loaded before stays as it was.
+ * The language is proto2, proto3 and editions 2023 and 2024. `google/protobuf/*.proto` need not be
+ * provided. Their messages are the very objects that protobuf-es exports, so a loaded `Timestamp` is
+ * everyone's `Timestamp`. A file that has an error is not loaded, and what was loaded before stays as it was.
  *
  * @example Load a service
  * ```ts
@@ -114,8 +114,8 @@ export class Loader {
   }
 
   /**
-   * Loads one file from its text. Imports are looked up among the files loaded before, the built-in
-   * ones, and the `resolve` hook, in this order.
+   * Loads one file from its text. Imports are looked up among the files loaded before, with the
+   * `resolve` hook, and among the built-in files, in this order.
    *
    * The same text under the same name again gives the same descriptor.
    *
@@ -197,7 +197,7 @@ export class Loader {
     const added: CompiledFile[] = [];
     for (const file of this.#compiler.files) {
       if (this.#descriptors.has(file.name)) continue;
-      const known = wellKnownDescriptor(file.name);
+      const known = sharedDescriptor(file);
       if (known) this.#descriptors.set(file.name, known);
       else added.push(file);
     }
@@ -257,7 +257,7 @@ export class Loader {
   }
 
   async #fetchOne(name: string, roots: ImportRoots | undefined): Promise<Content | undefined> {
-    if (this.#compiler.get(name) || wellKnownText(name) !== undefined) return undefined;
+    if (this.#compiler.get(name)) return undefined;
     return await this.#resolve?.(name) ?? await roots?.read(name);
   }
 }
@@ -266,6 +266,18 @@ export class Loader {
 interface RequestedFile {
   readonly name: string;
   readonly text: Content | undefined;
+}
+
+/**
+ * The descriptor that protobuf-es has for a well-known file, unless the text under its name is something
+ * else altogether.
+ */
+function sharedDescriptor({ name, file }: CompiledFile): DescFile | undefined {
+  const known = wellKnownDescriptor(name);
+  if (!known) return undefined;
+  const names = new Set([...known.messages, ...known.enums].map((type) => type.typeName));
+  const declared = [...file.messages, ...file.enums].map((node) => node.fullName);
+  return declared.every((fullName) => names.has(fullName)) ? known : undefined;
 }
 
 function checkName(name: string): void {
