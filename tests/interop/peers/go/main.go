@@ -2,7 +2,7 @@
 //
 //	grpc_go_peer server [cert.pem key.pem]     serves Echo and Bench; prints port=N when ready
 //	grpc_go_peer client host:port [ca.pem]     runs all checks of Echo; prints the results as JSON
-//	grpc_go_peer bench host:port N SECONDS     unary calls, N at a time; prints the figures as JSON
+//	grpc_go_peer bench host:port               runs the benchmark's commands from standard input
 package main
 
 import (
