@@ -200,6 +200,9 @@ class H1Exchange implements ClientExchange {
 
   write(piece: Uint8Array): Promise<void> | undefined {
     if (this.#reason !== null) throw this.#reason;
+    if (this.#over) {
+      throw new ConnectionLostError("Request was answered before it was sent whole", "maybe");
+    }
     if (this.#out === State.IDLE) {
       this.#length = -1;
       this.#begin();
@@ -223,7 +226,7 @@ class H1Exchange implements ClientExchange {
   }
 
   finish(piece: Uint8Array | null = null, trailers: FlatHeaders | null = null): void {
-    if (this.#reason !== null || this.#out === State.ERROR) return;
+    if (this.#reason !== null || this.#over || this.#out === State.ERROR) return;
     if (this.#out === State.IDLE) {
       this.#length = trailers !== null && trailers.length > 0 ? -1 : piece?.length ?? 0;
       this.#begin();

@@ -134,19 +134,26 @@ export class Output {
   fail(error: Error): void {
     if (this.error !== null) return;
     this.error = error;
-    this.stop();
+    this.#watchdog.stop();
+    this.#drop(error);
+    this.#onError(error);
+  }
+
+  #drop(error: Error): void {
     this.#queue = [];
     this.#queued = this.length = 0;
     this.bytes = NONE;
     const waiters = this.#waiters;
     this.#waiters = [];
     for (const waiter of waiters) waiter.reject(error);
-    this.#onError(error);
   }
 
-  /** Takes the deadline off. */
+  /** The connection is over: nothing is sent any more, and nobody is told. */
   stop(): void {
     this.#watchdog.stop();
+    if (this.error !== null) return;
+    this.error = new ConnectionLostError("Connection was closed by this side", "maybe");
+    this.#drop(this.error);
   }
 
   #seal(): void {
