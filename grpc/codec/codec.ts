@@ -2,13 +2,10 @@ import type { DescMessage, Message } from "@bufbuild/protobuf";
 import { CodecError, Malformed, MISFIT } from "./error.ts";
 import { decodeWithoutCode, encodeWithoutCode } from "./fallback.ts";
 import { ENCODE_DEPTH, misfit } from "./misfit.ts";
-import { input } from "./reader.ts";
+import { DECODE_DEPTH, input } from "./reader.ts";
 import { holdsBytes, isCompilable } from "./shape.ts";
 import { type Unit, unitOf } from "./unit.ts";
 import { scratch, SCRATCH_BYTES, viewOf } from "./writer.ts";
-
-/** Most levels of messages and groups within each other that are decoded: protobuf's usual limit. */
-export const DECODE_DEPTH = 100;
 
 /** Turns messages of one type into bytes and back. */
 export interface Codec {
@@ -26,7 +23,7 @@ export interface Codec {
    *
    * Where protobuf-es is lenient this is not: nothing reaches past the end of the message, group or list of
    * packed values that holds it, and a group ends in its own message. A known field number under a wire
-   * type that the field cannot have is an unknown field.
+   * type that the field cannot have is an unknown field, and unknown values of closed enums are never lost.
    *
    * @throws {CodecError} If the bytes are malformed, or messages are nested more than 100 deep.
    * @throws {RangeError} If `start` and `end` are not offsets of the bytes.

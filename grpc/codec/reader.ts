@@ -37,12 +37,15 @@ const unsigned = new BigUint64Array(cell);
 const LOW = new Uint8Array(new Uint16Array([1]).buffer)[0] === 1 ? 0 : 1;
 const HIGH = 1 - LOW;
 
+/** Most levels of messages and groups within each other that are decoded: protobuf's usual limit. */
+export const DECODE_DEPTH = 100;
+
 export function truncated(at: number): never {
   throw new Malformed("the value runs past the end of the message", at);
 }
 
 export function tooDeep(at: number): never {
-  throw new Malformed("messages are nested more than 100 deep", at);
+  throw new Malformed(`messages are nested more than ${DECODE_DEPTH} deep`, at);
 }
 
 function tooLong(at: number): never {
