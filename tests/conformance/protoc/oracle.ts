@@ -151,7 +151,7 @@ async function keyOf(
   for (const name of names) {
     for (const root of roots) {
       try {
-        const stat = Deno.statSync(join(root, name));
+        const stat = await Deno.stat(join(root, name));
         hash.update(`${name}\0${stat.size}\0${stat.mtime?.getTime()}\n`);
         break;
       } catch {

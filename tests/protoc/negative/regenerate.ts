@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console
 /**
  * Writes into the case files what protoc says about each case.
  *

@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console
 /**
  * Lists where the loader and protoc part over the negative cases.
  *
