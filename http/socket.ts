@@ -55,6 +55,10 @@ export interface Socket {
   closeWrite(): Promise<void>;
   /** Ends both directions at once. Pending reads and writes end. May be called again. */
   close(): void;
+  /** A read that waits keeps the process alive, as it does from the start. */
+  ref?(): void;
+  /** A read that waits lets the process end, as that of an idle client connection should. */
+  unref?(): void;
   /** The peer. */
   readonly remoteAddr: SocketAddress;
   /** This end. */
@@ -110,6 +114,14 @@ class DenoSocket implements Socket {
 
   closeWrite(): Promise<void> {
     return this.#conn.closeWrite();
+  }
+
+  ref(): void {
+    if (!this.#closed) (this.#conn as Deno.TcpConn).ref?.();
+  }
+
+  unref(): void {
+    if (!this.#closed) (this.#conn as Deno.TcpConn).unref?.();
   }
 
   close(): void {

@@ -12,6 +12,8 @@ export interface TimerNode {
   dueTick: number;
   nextTimer: TimerNode | null;
   previousTimer: TimerNode | null;
+  /** Whether the process may end while this waits, because something else holds it. */
+  readonly background?: boolean;
   /** Called once, on or after the due time. Must not throw. */
   onTimeout(): void;
 }
@@ -25,6 +27,8 @@ const SLOTS = 1024;
 export class TimerWheel {
   readonly #slots: (TimerNode | null)[] = new Array(SLOTS).fill(null);
   #size = 0;
+  /** Nodes that keep the process alive. */
+  #holding = 0;
   /** The last tick whose slot was served. */
   #current = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -44,6 +48,7 @@ export class TimerWheel {
     node.nextTimer = head;
     if (head !== null) head.previousTimer = node;
     this.#slots[slot] = node;
+    if (node.background !== true && this.#holding++ === 0) this.#hold(true);
     if (due < this.#armedFor) this.#arm(due, now);
   }
 
@@ -57,6 +62,7 @@ export class TimerWheel {
     node.nextTimer = node.previousTimer = null;
     node.dueTick = 0;
     this.#size--;
+    if (node.background !== true && --this.#holding === 0) this.#hold(false);
     if (this.#size === 0 && this.#holders === 0) this.#disarm();
   }
 
@@ -80,6 +86,13 @@ export class TimerWheel {
     if (this.#timer !== undefined) clearTimeout(this.#timer);
     this.#armedFor = due;
     this.#timer = setTimeout(this.#fire, Math.max(1, due * TICK_MS - now));
+    if (this.#holding === 0) this.#hold(false);
+  }
+
+  #hold(on: boolean): void {
+    if (this.#timer === undefined) return;
+    if (on) Deno.refTimer(this.#timer as unknown as number);
+    else Deno.unrefTimer(this.#timer as unknown as number);
   }
 
   #disarm(): void {

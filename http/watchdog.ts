@@ -11,6 +11,8 @@ export class Watchdog implements TimerNode {
   dueTick = 0;
   nextTimer: TimerNode | null = null;
   previousTimer: TimerNode | null = null;
+  /** Its connection holds the process, if anything does. */
+  readonly background = true;
   /** What is being waited for; "" while nothing is. */
   phase = "";
   /** The limit in milliseconds. */

@@ -20,6 +20,8 @@ export class Keepalive implements TimerNode {
   dueTick = 0;
   nextTimer: TimerNode | null = null;
   previousTimer: TimerNode | null = null;
+  /** The connection's reads hold the process, if anything does. */
+  readonly background = true;
   readonly #options: KeepaliveOptions;
   readonly #connection: Connection;
   readonly #onDead: (error: Error) => void;

@@ -56,6 +56,8 @@ class SessionTimer implements TimerNode {
   dueTick = 0;
   nextTimer: TimerNode | null = null;
   previousTimer: TimerNode | null = null;
+  /** The connection's reads hold the process, if anything does. */
+  readonly background = true;
   readonly #action: () => void;
 
   constructor(action: () => void) {
@@ -89,6 +91,7 @@ export class Session implements ConnectionOwner {
   readonly #startTimer: SessionTimer;
   readonly #writeTimer: SessionTimer;
   readonly #idleTimer: SessionTimer;
+  readonly #unrefTimer: SessionTimer;
   #resolveClosed!: () => void;
   #writing = false;
   #scheduled = false;
@@ -99,6 +102,8 @@ export class Session implements ConnectionOwner {
   #fatal: Error | null = null;
   #batch: Uint8Array | null = null;
   #goAwayPing = false;
+  /** Whether the socket keeps the process alive. */
+  #refed = true;
 
   constructor(
     role: "client" | "server",
@@ -118,6 +123,13 @@ export class Session implements ConnectionOwner {
     this.#idleTimer = new SessionTimer(() => {
       if (this.#closing) this.destroy();
       else if (this.connection.streams.size === 0) this.close();
+    });
+    this.#unrefTimer = new SessionTimer(() => {
+      // Until the peer's SETTINGS come somebody waits for the connection itself.
+      if (!this.connection.settled) return this.#unrefTimer.set(UNREF_AFTER_MS);
+      if (this.connection.streams.size > 0) return;
+      this.#refed = false;
+      this.socket.unref?.();
     });
     this.#keepalive = options.keepalive === undefined ? null : new Keepalive(
       options.keepalive,
@@ -146,7 +158,7 @@ export class Session implements ConnectionOwner {
       this.#closing = true;
       if (this.connection.role === "server") {
         // RFC 9113 §6.8: announce first, name the last stream a round trip later, so that streams
-        // on their way meanwhile are not lost. Without streams there is nothing to wait for.
+        // on their way meanwhile are not lost.
         this.connection.goAway(ErrorCode.NO_ERROR, "", true);
         this.#goAwayPing = true;
         this.connection.ping(GOAWAY_PING);
@@ -204,6 +216,10 @@ export class Session implements ConnectionOwner {
   }
 
   wantWrite(): void {
+    if (!this.#refed && this.connection.streams.size > 0) {
+      this.#refed = true;
+      this.socket.ref?.();
+    }
     if (this.#scheduled || this.#writing || this.#done) return;
     this.#scheduled = true;
     // Everything a batch of input causes leaves in one write. Work that goes on in later turns, as
@@ -340,6 +356,10 @@ export class Session implements ConnectionOwner {
   }
 
   #watchIdle(): void {
+    // An idle connection of a client must not keep a finished program from ending.
+    if (this.#refed && this.connection.role === "client" && this.#unrefTimer.dueTick === 0) {
+      this.#unrefTimer.set(UNREF_AFTER_MS);
+    }
     const idle = this.#options.idleTimeout ?? 0;
     if (idle > 0 && !this.#closing) this.#idleTimer.set(idle);
   }
@@ -357,6 +377,7 @@ export class Session implements ConnectionOwner {
     this.#startTimer.clear();
     this.#writeTimer.clear();
     this.#idleTimer.clear();
+    this.#unrefTimer.clear();
     this.#keepalive?.stop();
     this.connection.lost(
       error instanceof ConnectionLostError || error instanceof ProtocolError
@@ -374,6 +395,8 @@ export class Session implements ConnectionOwner {
 const GOAWAY_PING = 0x676f_6177;
 /** How long that PING's answer is waited for. */
 const GOAWAY_GRACE_MS = 1000;
+/** How long a client's connection is idle before it lets the process end: not worth it in between calls. */
+const UNREF_AFTER_MS = 20;
 /** How long input is dropped after a GOAWAY for a fault of the peer. */
 const LINGER_MS = 500;
 

@@ -15,6 +15,18 @@ import {
   Transcript,
 } from "../../support/frames.ts";
 
+/** A test whose sockets are in memory: nothing but this keeps the event loop running. */
+function test(name: string, fn: () => Promise<void>): void {
+  Deno.test(name, async () => {
+    const running = setInterval(() => {}, 1000);
+    try {
+      await fn();
+    } finally {
+      clearInterval(running);
+    }
+  });
+}
+
 /** Collects a body; on a server, answers with it. */
 class Collector extends Stream {
   readonly chunks: Uint8Array[] = [];
@@ -69,7 +81,7 @@ function request(session: Session, body: Uint8Array): Collector {
   return stream;
 }
 
-Deno.test("sessions carry bodies of every size both ways", async () => {
+test("sessions carry bodies of every size both ways", async () => {
   const { server, client, ready } = pair();
   await ready;
   for (const size of [0, 1, 16_384, 100_000, 5_000_000]) {
@@ -80,7 +92,7 @@ Deno.test("sessions carry bodies of every size both ways", async () => {
   await server.closed;
 });
 
-Deno.test("sessions carry many streams side by side", async () => {
+test("sessions carry many streams side by side", async () => {
   const { server, client, ready } = pair();
   await ready;
   const bodies = Array.from({ length: 200 }, (_, i) => new Uint8Array(3000).fill(i));
@@ -90,7 +102,7 @@ Deno.test("sessions carry many streams side by side", async () => {
   await server.closed;
 });
 
-Deno.test("close() of a server lets streams that run finish", async () => {
+test("close() of a server lets streams that run finish", async () => {
   const { server, client, ready } = pair();
   await ready;
   const stream = new Collector(false);
@@ -104,7 +116,7 @@ Deno.test("close() of a server lets streams that run finish", async () => {
   await client.closed;
 });
 
-Deno.test("close() with a deadline cuts what still runs", async () => {
+test("close() with a deadline cuts what still runs", async () => {
   const { server, client, ready, closed } = pair();
   await ready;
   const stream = new Collector(false);
@@ -154,7 +166,7 @@ function serverWithRawPeer(options: SessionOptions = {}) {
   return { session, peer: new RawPeer(b), reason: () => reason };
 }
 
-Deno.test("a session says why before it hangs up on a peer that broke the protocol", async () => {
+test("a session says why before it hangs up on a peer that broke the protocol", async () => {
   const { session, peer, reason } = serverWithRawPeer();
   await peer.socket.write(concat(PREFACE, settings(), data(1, "x")));
   // More input behind the fault must not swallow the GOAWAY.
@@ -166,7 +178,7 @@ Deno.test("a session says why before it hangs up on a peer that broke the protoc
   assertInstanceOf(reason(), ProtocolError);
 });
 
-Deno.test("prefaceTimeout ends a connection on which nothing comes", async () => {
+test("prefaceTimeout ends a connection on which nothing comes", async () => {
   const { session, peer, reason } = serverWithRawPeer({ prefaceTimeout: 20 });
   const start = performance.now();
   await session.closed;
@@ -175,7 +187,7 @@ Deno.test("prefaceTimeout ends a connection on which nothing comes", async () =>
   assertEquals(peer.lines().at(-1), `GOAWAY 0 0 ${ErrorCode.SETTINGS_TIMEOUT}`);
 });
 
-Deno.test("settingsTimeout ends a connection whose peer does not acknowledge", async () => {
+test("settingsTimeout ends a connection whose peer does not acknowledge", async () => {
   const { session, peer, reason } = serverWithRawPeer({ settingsTimeout: 20 });
   await peer.socket.write(concat(PREFACE, settings()));
   await session.closed;
@@ -183,7 +195,7 @@ Deno.test("settingsTimeout ends a connection whose peer does not acknowledge", a
   assertEquals((reason() as TimeoutError).phase, "settingsTimeout");
 });
 
-Deno.test("idleTimeout ends a connection without streams, not one with", async () => {
+test("idleTimeout ends a connection without streams, not one with", async () => {
   const { session, peer } = serverWithRawPeer({ idleTimeout: 40 });
   await peer.socket.write(concat(PREFACE, settings(), settingsAck(), headers(1)));
   await delay(120);
@@ -193,7 +205,7 @@ Deno.test("idleTimeout ends a connection without streams, not one with", async (
   assert(peer.lines().some((line) => line.startsWith("GOAWAY 0 2147483647 0")));
 });
 
-Deno.test("keepalive ends a connection whose peer is silent, and fails its streams", async () => {
+test("keepalive ends a connection whose peer is silent, and fails its streams", async () => {
   const [a, b] = memorySocketPair();
   const session = new Session("client", a, { onClosed: () => {} }, {
     keepalive: { interval: 20, timeout: 20 },
@@ -209,7 +221,7 @@ Deno.test("keepalive ends a connection whose peer is silent, and fails its strea
   await session.closed;
 });
 
-Deno.test("keepalive leaves a peer alone that answers, and one without streams", async () => {
+test("keepalive leaves a peer alone that answers, and one without streams", async () => {
   const { server, client, ready, closed } = pair({}, { keepalive: { interval: 10, timeout: 20 } });
   await ready;
   const stream = new Collector(false);
@@ -222,7 +234,7 @@ Deno.test("keepalive leaves a peer alone that answers, and one without streams",
   await server.closed;
 });
 
-Deno.test("writeTimeout ends a connection whose peer takes nothing", async () => {
+test("writeTimeout ends a connection whose peer takes nothing", async () => {
   const [a, b] = memorySocketPair();
   const stuck: Socket = {
     read: (into) => a.read(into),
@@ -243,7 +255,7 @@ Deno.test("writeTimeout ends a connection whose peer takes nothing", async () =>
   b.close();
 });
 
-Deno.test("a session loops on partial writes", async () => {
+test("a session loops on partial writes", async () => {
   const [a, b] = memorySocketPair();
   const small: Socket = {
     read: (into) => a.read(into),
