@@ -292,7 +292,7 @@ var checks = []struct {
 	{"header_first", func(c client) error {
 		ctx := metadata.AppendToOutgoingContext(within(5*time.Second), "x-echo-header-a", "early")
 		started := time.Now()
-		stream, err := c.open(ctx, "ServerStream", []*request{{responseCount: 1, delayMs: 400, headerFirst: true}})
+		stream, err := c.open(ctx, "ServerStream", []*request{{responseCount: 1, delayMs: 1000, headerFirst: true}})
 		if err != nil {
 			return err
 		}
@@ -300,7 +300,7 @@ var checks = []struct {
 		if err != nil {
 			return err
 		}
-		if waited := time.Since(started); waited > 350*time.Millisecond {
+		if waited := time.Since(started); waited > 900*time.Millisecond {
 			return fmt.Errorf("the header came after %v, with the first message", waited)
 		}
 		if err := equal(header.Get("x-echo-header-a"), []string{"early"}); err != nil {

@@ -176,13 +176,13 @@ const checks = {
   },
   async header_first() {
     const started = performance.now();
-    const call = many("ServerStream", { response_count: 1, delay_ms: 400, header_first: true }, {
+    const call = many("ServerStream", { response_count: 1, delay_ms: 1000, header_first: true }, {
       metadata: [["x-echo-header-a", "early"]],
     });
     const replies = collect(call);
     const header = await new Promise((resolve) => call.on("metadata", resolve));
     assert.deepEqual(header.get("x-echo-header-a"), ["early"]);
-    assert.ok(performance.now() - started < 350, "the header came with the first message");
+    assert.ok(performance.now() - started < 900, "the header came with the first message");
     assert.equal((await replies).length, 1);
   },
   async deadline() {
