@@ -29,6 +29,8 @@ export class LinkContext {
   readonly isDirectInput: boolean;
   /** Options to interpret, in protoc's order. */
   readonly pending: PendingOptions[] = [];
+  /** Messages with a field that was given a JSON name. */
+  readonly withJsonNames: Set<MessageNode> = new Set();
   /** Messages whose field numbers clash with something. */
   readonly hints: Map<MessageNode, NumberHint> = new Map();
 

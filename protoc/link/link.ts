@@ -109,7 +109,8 @@ function nextFreeNumber(message: MessageNode): number {
 
 /** True when the names of the field resolved. */
 function linkField(context: LinkContext, field: FieldNode, scope: Scope): boolean {
-  field.jsonName ??= jsonName(field.name);
+  if (field.jsonName === undefined) field.jsonName = jsonName(field.name);
+  else if (field.parent) context.withJsonNames.add(field.parent);
   if (field.isExtension && !linkExtendee(context, field, scope)) return false;
   if (field.typeName === "") {
     if (isMessageType(field.type) || field.type === FieldType.enum) {

@@ -37,16 +37,10 @@ export function isScalarTypeName(name: string): boolean {
 export function validateMessage(context: LinkContext, message: MessageNode): void {
   const options = message.options?.value;
   if (!readFlag(options, MessageOption.legacyJsonConflicts)) {
-    if (message.fields.length > 1 || hasCustomName(message)) {
-      checkJsonNames(context, message, false);
-      checkJsonNames(context, message, true);
-    }
+    checkJsonNames(context, message, false);
+    if (context.withJsonNames.has(message)) checkJsonNames(context, message, true);
   }
   if (message.extensionRanges.length > 0) validateRanges(context, message);
-}
-
-function hasCustomName(message: MessageNode): boolean {
-  return message.fields.some((field) => field.jsonName !== jsonName(field.name));
 }
 
 interface JsonName {
@@ -60,15 +54,13 @@ interface JsonName {
  * `useCustom`, by the names `json_name` gives.
  */
 function checkJsonNames(context: LinkContext, message: MessageNode, useCustom: boolean): void {
-  // Two names can only fall together when one of them was changed.
-  const mayClash = message.fields.some((field) =>
-    field.name.includes("_") || (useCustom && field.jsonName !== field.name)
-  );
-  if (!mayClash) return;
+  // Names without underscores stay as they are, and are different.
+  if (!useCustom && !message.fields.some((field) => field.name.includes("_"))) return;
+  const hasCustom = context.withJsonNames.has(message);
   const seen = new Map<string, JsonName>();
   for (const field of message.fields) {
-    const fallback = jsonName(field.name);
-    const isCustom = useCustom && field.jsonName !== undefined && field.jsonName !== fallback;
+    const fallback = hasCustom ? jsonName(field.name) : field.jsonName!;
+    const isCustom = useCustom && field.jsonName !== fallback;
     const entry: JsonName = { field, name: isCustom ? field.jsonName! : fallback, isCustom };
     if (isCustom && entry.name.startsWith("[") && entry.name.endsWith("]")) {
       context.error(

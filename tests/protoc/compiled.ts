@@ -1,0 +1,23 @@
+import { Compiler } from "../../protoc/compiler.ts";
+import { formatDiagnostic } from "../../protoc/diagnostic.ts";
+import type { FileNode } from "../../protoc/ast.ts";
+
+/** What the compiler makes of a file. */
+export interface Compiled {
+  /** Undefined when it has errors. */
+  readonly file: FileNode | undefined;
+  /** As protoc prints them. */
+  readonly errors: string[];
+  readonly warnings: string[];
+}
+
+/** Compiles `text` as `a.proto`; `imports` are the files it may import. */
+export function compiled(text: string, imports: Record<string, string> = {}): Compiled {
+  const compiler = new Compiler({ read: (name) => imports[name] });
+  const file = compiler.compile("a.proto", text)?.file;
+  return {
+    file,
+    errors: compiler.diagnostics.errors.map(formatDiagnostic),
+    warnings: compiler.diagnostics.warnings.map(formatDiagnostic),
+  };
+}
