@@ -82,8 +82,8 @@ export interface ImportNode {
 /** A piece of an option name: `part` or `(part)`. */
 export interface NamePart {
   /** Without parentheses; with the leading dot if one was written. */
-  readonly part: string;
-  readonly isExtension: boolean;
+  part: string;
+  isExtension: boolean;
 }
 
 /** One option as written; exactly one of the values is set. */

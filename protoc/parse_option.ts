@@ -1,4 +1,4 @@
-import { type OptionsNode, UninterpretedOption } from "./ast.ts";
+import { type NamePart, type OptionsNode, UninterpretedOption } from "./ast.ts";
 import { Token } from "./lexer.ts";
 import { parseFloatToken, parseInteger64 } from "./number_literal.ts";
 import { decodeByteString, textOrBytes } from "./source.ts";
@@ -39,18 +39,22 @@ function openOption(reader: TokenReader, options: Location | undefined): Locatio
 
 function parseNamePart(reader: TokenReader, option: UninterpretedOption): void {
   const { lexer } = reader;
+  // Added first: checks that come behind an error see as many parts as protoc does.
+  const name: NamePart = { part: "", isExtension: false };
+  option.name.push(name);
   if (!reader.takeSymbol(Punctuator.openParen)) {
-    const part = reader.expectIdentifier("Expected identifier.");
-    option.name.push({ part, isExtension: false });
+    name.part = reader.expectIdentifier("Expected identifier.");
     return;
   }
-  let part = "";
-  if (lexer.kind === Token.identifier) part = reader.expectIdentifier("Expected identifier.");
+  if (lexer.kind === Token.identifier) {
+    name.part = reader.expectIdentifier("Expected identifier.");
+  }
   while (reader.takeSymbol(Punctuator.dot)) {
-    part += `.${reader.expectIdentifier("Expected identifier.")}`;
+    name.part += ".";
+    name.part += reader.expectIdentifier("Expected identifier.");
   }
   reader.expectSymbol(Punctuator.closeParen);
-  option.name.push({ part, isExtension: true });
+  name.isExtension = true;
 }
 
 function parseValue(reader: TokenReader, option: UninterpretedOption): void {

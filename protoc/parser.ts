@@ -183,15 +183,14 @@ function parseStatement(context: FileContext, root: Location | undefined): void 
 
 function parsePackage(context: FileContext, root: Location | undefined): void {
   const { reader, file } = context;
-  if (file.packageOffset >= 0) reader.error("Multiple package definitions.");
+  if (file.package !== "") reader.error("Multiple package definitions.");
   const location = reader.open(root, FileTag.package);
   file.packageOffset = reader.lexer.start;
   reader.lexer.next();
-  let name = reader.expectIdentifier("Expected identifier.");
+  file.package = reader.expectIdentifier("Expected identifier.");
   while (reader.takeSymbol(Punctuator.dot)) {
-    name += `.${reader.expectIdentifier("Expected identifier.")}`;
+    file.package += `.${reader.expectIdentifier("Expected identifier.")}`;
   }
-  file.package = name;
   reader.expectEnd(Punctuator.semicolon, location);
   reader.close(location);
 }
