@@ -57,10 +57,11 @@ class FetchStream extends ServerStream {
       tls: request.url.startsWith("https:") ? { alpnProtocol: null } : null,
     } as Socket;
     this.response = new Promise((resolve) => this.#resolve = resolve);
-    request.signal.addEventListener("abort", () => {
-      if (!this.finished) this.onAbort(request.signal.reason, true);
-      this.#wanted?.();
-    }, { once: true });
+  }
+
+  // Asked for only by handlers that want it: Deno.serve warns when its signal is looked at.
+  override get signal(): AbortSignal {
+    return this.#source.signal;
   }
 
   override get request(): Request {
@@ -89,7 +90,7 @@ class FetchStream extends ServerStream {
     const headers = new Headers();
     for (let i = 0; i < fields.length; i += 2) headers.append(fields[i]!, fields[i + 1]!);
     this.#head = { status, headers };
-    queueMicrotask(() => queueMicrotask(() => setTimeout(() => this.#open())));
+    setImmediate(() => this.#open());
   }
 
   protected sendInfo(): void {
