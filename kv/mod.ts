@@ -1,5 +1,73 @@
-/** x
+/**
+ * A client of etcd's v3 API: keys, leases and watches, on this library's own gRPC.
+ *
+ * ```ts ignore
+ * import { newClient } from "@sluice/sluice/kv";
+ *
+ * await using client = newClient({ endpoints: ["127.0.0.1:2379"] });
+ * await client.put({ key: "app/name", value: "Sluice" });
+ * const { kvs } = await client.get({ key: "app/", prefix: true });
+ *
+ * const watch = await client.watch({ key: "app/", prefix: true });
+ * for await (const { events } of watch) {
+ *   for (const { type, kv } of events) console.log(type, kv.key, kv.value);
+ * }
+ * ```
+ *
+ * Files import downwards only:
+ *
+ * ```text
+ * client
+ * watch_stream  lease          who talks to the server all the time
+ * watch  retry  schema         a watch's reader; what may be sent twice; services
+ * watch_state  ops  backoff    pure: responses to steps, requests to messages
+ * errors  endpoints  range  key_value
+ * server_errors  types  wire  proto/
+ * ```
+ *
  * @module
  */
-/** y */
-export const ykv: number = 1;
+export { type Attempt, attempt } from "../grpc/mod.ts";
+export { Client, newClient } from "./client.ts";
+export { type ClientOptions, type TlsOptions } from "./endpoints.ts";
+export {
+  ClientClosedError,
+  CompactedError,
+  HistoryLostError,
+  KvError,
+  type KvErrorOptions,
+  LeaseLostError,
+  UnknownOutcomeError,
+  WatchCanceledError,
+} from "./errors.ts";
+export { KeyValue } from "./key_value.ts";
+export { type ErrorReason } from "./server_errors.ts";
+export type {
+  Bytes,
+  CallOptions,
+  CompactRequest,
+  CompactResponse,
+  DeleteRequest,
+  DeleteResponse,
+  GetRequest,
+  GetResponse,
+  GrantRequest,
+  GrantResponse,
+  Int64,
+  KeySelector,
+  LeasesResponse,
+  PutRequest,
+  PutResponse,
+  ResponseHeader,
+  RevokeRequest,
+  RevokeResponse,
+  SortOrder,
+  SortTarget,
+  TtlRequest,
+  TtlResponse,
+  WatchEvent,
+  WatchFilters,
+  WatchRequest,
+  WatchResponse,
+} from "./types.ts";
+export { Watch } from "./watch.ts";

@@ -1,0 +1,404 @@
+import { delay } from "@std/async";
+import {
+  type CallOptions as GrpcCallOptions,
+  code,
+  type Conn,
+  newClient as newConn,
+} from "../grpc/mod.ts";
+import { type ClientOptions, type Settings, settingsOf } from "./endpoints.ts";
+import { ClientClosedError, KvError, toKvError, UnknownOutcomeError } from "./errors.ts";
+import { LeaseKeeper } from "./lease.ts";
+import {
+  compactMessage,
+  deleteMessage,
+  getMessage,
+  grantMessage,
+  leaseId,
+  probeMessage,
+  putMessage,
+  readDelete,
+  readGet,
+  readGrant,
+  readHeader,
+  readLeases,
+  readPut,
+  readTtl,
+  revokeMessage,
+  ttlMessage,
+  watchMessage,
+} from "./ops.ts";
+import { effectOf, judgeRepeatable, judgeWrite, pauseBefore } from "./retry.ts";
+import {
+  type KvService,
+  kvService,
+  type LeaseService,
+  leaseService,
+  type Unary,
+  watchService,
+} from "./schema.ts";
+import type {
+  CallOptions,
+  CompactRequest,
+  CompactResponse,
+  DeleteRequest,
+  DeleteResponse,
+  GetRequest,
+  GetResponse,
+  GrantRequest,
+  GrantResponse,
+  Int64,
+  LeasesResponse,
+  PutRequest,
+  PutResponse,
+  ResponseHeader,
+  RevokeRequest,
+  RevokeResponse,
+  TtlRequest,
+  TtlResponse,
+  WatchRequest,
+} from "./types.ts";
+import { Watch } from "./watch.ts";
+import { WatchState } from "./watch_state.ts";
+import { WatchStream } from "./watch_stream.ts";
+
+/**
+ * How often a call may be carried out:
+ * - `read`: it changes nothing.
+ * - `repeatable`: carried out twice it does what it does once, or leaves nothing behind for long.
+ * - `once`: see {@linkcode UnknownOutcomeError}.
+ */
+type Kind = "read" | "repeatable" | "once";
+
+const NO_OPTIONS: CallOptions = {};
+
+/**
+ * A client of an etcd cluster. Calls run side by side on one connection an endpoint; all watches share
+ * one stream, all leases another.
+ *
+ * Every method rejects with {@linkcode KvError}, and with `TypeError` if the request is not one. A
+ * number in place of the options is the timeout in milliseconds.
+ *
+ * A call that fails is tried again (`retry` times, `retrySleep` apart) where that is safe: reads,
+ * `grant` and `revoke` whenever the cluster could not be reached or had no leader, writes only when
+ * the server certainly did nothing with them. A write whose fate is unknown rejects with
+ * {@linkcode UnknownOutcomeError}, unless the call says that it is `idempotent`.
+ */
+export class Client implements AsyncDisposable {
+  readonly #settings: Settings;
+  readonly #conn: Conn;
+  readonly #kv: KvService;
+  readonly #lease: LeaseService;
+  readonly #leases: LeaseKeeper;
+  readonly #watches: WatchStream;
+  readonly #abort: AbortController = new AbortController();
+  #closed: Promise<void> | null = null;
+
+  /** See {@linkcode newClient}. */
+  constructor(options: ClientOptions) {
+    this.#settings = settingsOf(options);
+    this.#conn = newConn(this.#settings.grpc);
+    this.#kv = kvService(this.#conn);
+    this.#lease = leaseService(this.#conn);
+    this.#leases = new LeaseKeeper({
+      service: this.#lease,
+      onLost: this.#settings.onLeaseLost,
+    });
+    this.#watches = new WatchStream({
+      service: watchService(this.#conn),
+      retry: this.#settings.retry,
+      retrySleep: this.#settings.retrySleep,
+      currentRevision: async (key) => (await this.#probe(key, NO_OPTIONS)).revision,
+    });
+  }
+
+  // ---- keys ------------------------------------------------------------------------------------
+
+  /** Stores a value under a key. */
+  async put(request: PutRequest, options?: number | CallOptions): Promise<PutResponse> {
+    return readPut(await this.#call("put", "once", this.#kv.Put, putMessage(request), options));
+  }
+
+  /** Reads one key or a range of keys, now or at an earlier revision. */
+  async get(request: GetRequest, options?: number | CallOptions): Promise<GetResponse> {
+    return readGet(await this.#call("get", "read", this.#kv.Range, getMessage(request), options));
+  }
+
+  /** Removes one key or a range of keys. */
+  async delete(request: DeleteRequest, options?: number | CallOptions): Promise<DeleteResponse> {
+    const message = deleteMessage(request);
+    return readDelete(await this.#call("delete", "once", this.#kv.DeleteRange, message, options));
+  }
+
+  /** Drops the history before a revision. Watches that still need it end with `CompactedError`. */
+  async compact(request: CompactRequest, options?: number | CallOptions): Promise<CompactResponse> {
+    const message = compactMessage(request);
+    return {
+      header: readHeader(await this.#call("compact", "once", this.#kv.Compact, message, options)),
+    };
+  }
+
+  // ---- leases ----------------------------------------------------------------------------------
+
+  /**
+   * Makes a lease and keeps it alive until it is revoked or the client closed; should that fail,
+   * `onLeaseLost` and {@linkcode Client.leaseSignal} tell. A grant that got no answer may leave a
+   * lease behind, which ends by itself.
+   */
+  async grant(request: GrantRequest, options?: number | CallOptions): Promise<GrantResponse> {
+    const message = grantMessage(request);
+    let sent = 0;
+    const grant: LeaseService["LeaseGrant"] = (request, options) => {
+      sent = performance.now();
+      return this.#lease.LeaseGrant(request, options);
+    };
+    const response = readGrant(
+      await this.#call("grant", "repeatable", grant, message, options),
+    );
+    if (response.error === undefined) {
+      this.#leases.keep(response.ID, response.TTL * 1_000, sent);
+    }
+    return response;
+  }
+
+  /**
+   * Ends a lease: its keys are removed at once, in one revision. From the call on it is not kept alive
+   * any more, whatever becomes of the call.
+   */
+  async revoke(request: RevokeRequest, options?: number | CallOptions): Promise<RevokeResponse> {
+    const message = revokeMessage(request);
+    if (this.#closed === null) this.#leases.drop(message.ID);
+    try {
+      const result = await this.#call(
+        "revoke",
+        "repeatable",
+        this.#lease.LeaseRevoke,
+        message,
+        options,
+      );
+      return { header: readHeader(result) };
+    } catch (error) {
+      // An attempt without an answer, then one that found no such lease: it is gone, as was wanted.
+      if (!(error instanceof UnknownOutcomeError) || error.reason !== "LEASE_NOT_FOUND") {
+        throw error;
+      }
+      const { header, TTL } = await this.ttl({ ID: message.ID }, options);
+      if (TTL >= 0) throw error;
+      return { header };
+    }
+  }
+
+  /** Tells how long a lease still lives, and which keys hang on it. */
+  async ttl(request: TtlRequest, options?: number | CallOptions): Promise<TtlResponse> {
+    const message = ttlMessage(request);
+    return readTtl(await this.#call("ttl", "read", this.#lease.LeaseTimeToLive, message, options));
+  }
+
+  /** Lists every lease of the cluster. */
+  async leases(options?: number | CallOptions): Promise<LeasesResponse> {
+    return readLeases(
+      await this.#call("leases", "read", this.#lease.LeaseLeases, {}, options),
+    );
+  }
+
+  /**
+   * Keeps a lease alive in the background, as `grant` does with the leases it makes: for leases made
+   * elsewhere. Does nothing for a lease that is kept alive already. Resolves at once; how it goes tell
+   * `onLeaseLost` and {@linkcode Client.leaseSignal}.
+   */
+  async keepalive(ID: Int64): Promise<void> {
+    const lease = leaseId("keepalive", ID);
+    if (this.#closed !== null) throw new ClientClosedError("keepalive");
+    await Promise.resolve(this.#leases.keep(lease));
+  }
+
+  /**
+   * A signal that aborts when this client no longer keeps the lease alive: for the work that is done
+   * under it. Its reason is a {@linkcode LeaseLostError}. It aborts no later than the server drops the
+   * lease, also when the server cannot be reached.
+   */
+  leaseSignal(ID: Int64): AbortSignal {
+    return this.#leases.signal(leaseId("take the signal of a lease", ID));
+  }
+
+  // ---- watches ---------------------------------------------------------------------------------
+
+  /**
+   * Follows the changes of one key or a range of keys. Resolves when the server has accepted the
+   * watch; everything that happens after the call is seen. `timeout` is for that wait, `signal` ends
+   * the watch whenever it aborts.
+   */
+  async watch(request: WatchRequest, options?: number | CallOptions): Promise<Watch> {
+    const message = watchMessage(request);
+    if (this.#closed !== null) throw new ClientClosedError("watch");
+    const { signal, timeout } = bag(options, this.#settings.timeout);
+    const start = performance.now();
+    const state = await this.#startState(message.startRevision, message.key, { signal, timeout });
+    if (this.#closed !== null) throw new ClientClosedError("watch");
+    if (signal?.aborted) throw cancelled("watch", signal);
+
+    const watch = new Watch(this.#watches, message, state);
+    if (signal !== undefined) {
+      const onAbort = () => watch.close();
+      signal.addEventListener("abort", onAbort, { once: true });
+      watch.onFinish = () => signal.removeEventListener("abort", onAbort);
+    }
+    const timer = timeout === undefined ? undefined : setTimeout(() => {
+      watch.finish(
+        new KvError("the server did not accept the watch in time", code.DEADLINE_EXCEEDED),
+      );
+      watch.close();
+    }, Math.max(1, timeout - (performance.now() - start)));
+    this.#watches.attach(watch);
+    try {
+      await watch.created;
+      return watch;
+    } catch (error) {
+      if (this.#closed !== null) throw new ClientClosedError("watch", { cause: error });
+      if (signal?.aborted) throw cancelled("watch", signal);
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /**
+   * A watch that begins "now" is pinned to a revision before it is made. Without, what happened while
+   * it was made could come or not come, and after a break nobody would know where to go on.
+   */
+  async #startState(
+    startRevision: bigint,
+    key: Uint8Array,
+    options: CallOptions,
+  ): Promise<WatchState> {
+    if (startRevision !== 0n) return new WatchState(startRevision, 0n, 0n);
+    const { revision, clusterId } = await this.#probe(key, options);
+    return new WatchState(revision + 1n, revision, clusterId);
+  }
+
+  async #probe(key: Uint8Array, options: CallOptions): Promise<ResponseHeader> {
+    return readHeader(
+      await this.#call("watch", "read", this.#kv.Range, probeMessage(key), options),
+    );
+  }
+
+  // ---- the end ---------------------------------------------------------------------------------
+
+  /**
+   * Ends all watches, stops keeping leases alive (they end when their time is over) and closes the
+   * connections. Calls under way fail; later ones reject with {@linkcode ClientClosedError}. May be
+   * called again.
+   */
+  close(): Promise<void> {
+    return this.#closed ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
+    this.#abort.abort();
+    await Promise.all([this.#watches.close(), this.#leases.close(), this.#conn.close()]);
+  }
+
+  /** The same as `close()`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  // ---- calls -----------------------------------------------------------------------------------
+
+  async #call<Request, Response>(
+    operation: string,
+    kind: Kind,
+    method: Unary<Request, Response>,
+    request: Request,
+    options: number | CallOptions | undefined,
+  ): Promise<Response> {
+    const { signal, timeout, idempotent } = bag(options, this.#settings.timeout);
+    const { retry, retrySleep, grpc } = this.#settings;
+    const judge = kind === "once" && idempotent !== true ? judgeWrite : judgeRepeatable;
+    const deadline = timeout === undefined ? Infinity : performance.now() + timeout;
+    let left = timeout;
+    // Whether an attempt may have been carried out without our knowing.
+    let doubtful = false;
+    for (let attempt = 0;; attempt++) {
+      if (this.#closed !== null) throw new ClientClosedError(operation);
+      if (signal?.aborted) throw cancelled(operation, signal);
+      try {
+        return await method(request, grpcOptions(left, signal));
+      } catch (error) {
+        if (error instanceof TypeError) throw error;
+        if (kind !== "read" && effectOf(error) === "unknown") doubtful = true;
+        const pause = pauseBefore(attempt + 1, grpc.targets.length, retrySleep);
+        const goOn = attempt < retry && this.#closed === null && signal?.aborted !== true &&
+          judge(error) === "retry" && performance.now() + pause < deadline;
+        if (!goOn) throw this.#failure(operation, error, doubtful);
+        if (pause > 0) await this.#pause(pause, signal);
+        if (deadline !== Infinity) left = Math.max(1, deadline - performance.now());
+      }
+    }
+  }
+
+  #failure(operation: string, reason: unknown, doubtful: boolean): Error {
+    const error = this.#closed === null
+      ? toKvError(reason)
+      : new ClientClosedError(operation, { cause: reason });
+    return doubtful && error instanceof KvError ? new UnknownOutcomeError(operation, error) : error;
+  }
+
+  /** Waits; ends early when the call is given up or the client closed. */
+  async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+    const closed = this.#abort.signal;
+    await delay(ms, { signal: signal === undefined ? closed : AbortSignal.any([signal, closed]) })
+      .catch(() => {});
+  }
+}
+
+interface Bag {
+  readonly timeout: number | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly idempotent: boolean | undefined;
+}
+
+function bag(options: number | CallOptions | undefined, timeout: number | undefined): Bag {
+  if (options === undefined) return { timeout, signal: undefined, idempotent: undefined };
+  if (typeof options === "number") {
+    return { timeout: options, signal: undefined, idempotent: undefined };
+  }
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError(
+      `Cannot use call options as they must be milliseconds or an object: current value is ${
+        String(options)
+      }`,
+    );
+  }
+  const { signal, idempotent } = options;
+  return { timeout: options.timeout ?? timeout, signal, idempotent };
+}
+
+function grpcOptions(
+  timeout: number | undefined,
+  signal: AbortSignal | undefined,
+): GrpcCallOptions | undefined {
+  if (timeout === undefined) return signal === undefined ? undefined : { signal };
+  return signal === undefined ? { timeout } : { timeout, signal };
+}
+
+function cancelled(operation: string, signal: AbortSignal): KvError {
+  return new KvError(`${operation} was given up by its signal`, code.CANCELLED, {
+    cause: signal.reason,
+  });
+}
+
+/**
+ * Makes a client. Connections are opened by the first calls.
+ *
+ * @throws {TypeError} If the configuration is not one; the message says what to change.
+ *
+ * @example
+ * ```ts
+ * import { newClient } from "@sluice/sluice/kv";
+ *
+ * await using client = newClient({ endpoints: ["127.0.0.1:2379"], retry: 5, timeout: 5 });
+ * ```
+ */
+export function newClient(options: ClientOptions): Client {
+  return new Client(options);
+}

@@ -1,0 +1,174 @@
+/**
+ * The client's configuration: checked, with its defaults, and as the gRPC layer wants it.
+ *
+ * @module
+ */
+import type { ClientOptions as GrpcOptions } from "../grpc/mod.ts";
+import type { LeaseLostError } from "./errors.ts";
+
+/** Milliseconds without input after which a connection with calls on it is asked whether it lives. */
+export const KEEPALIVE_INTERVAL_MS = 10_000;
+
+/** Milliseconds it has to answer. */
+export const KEEPALIVE_TIMEOUT_MS = 5_000;
+
+/** Milliseconds for opening a connection: etcd's clients are near it. */
+export const CONNECT_TIMEOUT_MS = 5_000;
+
+/** Octets of the largest response taken: etcd sends whatever was asked for, in one message. */
+export const MAX_RECEIVE_SIZE = 0x7fff_ffff;
+
+/** Pauses between attempts to connect: a member that restarts is back in seconds. */
+const BACKOFF = { initial: 100, max: 2_000 };
+
+/** TLS with what Deno trusts, or with more. */
+export type TlsOptions = Exclude<GrpcOptions["tls"], boolean | undefined>;
+
+/** Settings of {@linkcode newClient}. */
+export interface ClientOptions {
+  /**
+   * Members of one cluster, `host:port`; `http://` or `https://` may stand in front. Calls go to them
+   * in turn, past those that cannot be reached.
+   */
+  readonly endpoints: readonly string[];
+  /** How often a failed call is tried again, where that is safe. @default {5} */
+  readonly retry?: number;
+  /** Milliseconds between two attempts, once every endpoint had its try. @default {1000} */
+  readonly retrySleep?: number;
+  /** Seconds for each call with all its attempts. @default none */
+  readonly timeout?: number;
+  /** Use TLS; an object adds trusted authorities or a client certificate. @default {false} */
+  readonly tls?: boolean | TlsOptions;
+  /** Milliseconds for opening a connection. @default {5000} */
+  readonly connectTimeout?: number;
+  /**
+   * How dead connections are found: HTTP/2 PINGs while calls, watches or leases are on them and
+   * nothing comes in. etcd hangs up on those who ping more often than every 5 seconds. `false`: never.
+   * @default {{ interval: 10000, timeout: 5000 }}
+   */
+  readonly keepalive?: false | { readonly interval: number; readonly timeout?: number };
+  /** Octets of the largest response taken. @default {2147483647} */
+  readonly maxReceiveSize?: number;
+  /**
+   * Called once for each lease that was kept alive and no longer can be: its keys are gone or soon
+   * will be. What it throws is ignored. Not called for leases this client revokes.
+   */
+  readonly onLeaseLost?: (lost: LeaseLostError) => void;
+}
+
+/** The configuration with its defaults. */
+export interface Settings {
+  readonly retry: number;
+  readonly retrySleep: number;
+  /** Milliseconds. */
+  readonly timeout: number | undefined;
+  readonly onLeaseLost: (lost: LeaseLostError) => void;
+  readonly grpc: GrpcOptions;
+}
+
+const FIELDS = new Set([
+  "endpoints",
+  "retry",
+  "retrySleep",
+  "timeout",
+  "tls",
+  "connectTimeout",
+  "keepalive",
+  "maxReceiveSize",
+  "onLeaseLost",
+]);
+
+/** @throws {TypeError} If the configuration is not one; says what to change. */
+export function settingsOf(options: ClientOptions): Settings {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError('Cannot make a client without options: give { endpoints: ["host:port"] }');
+  }
+  for (const name in options) {
+    if (FIELDS.has(name)) continue;
+    throw new TypeError(
+      `Cannot make a client with an option ${JSON.stringify(name)}: its options are ${
+        [...FIELDS].join(", ")
+      }`,
+    );
+  }
+  const { endpoints, tls } = options;
+  if (!Array.isArray(endpoints) || endpoints.length === 0) {
+    throw new TypeError('Cannot make a client without endpoints: give endpoints: ["host:port", …]');
+  }
+  const addresses = endpoints.map(parseEndpoint);
+  const secure = new Set(addresses.map((address) => address.secure).filter((s) => s !== undefined));
+  if (secure.size > 1 || (secure.has(false) && tls !== undefined && tls !== false)) {
+    throw new TypeError(
+      `Cannot make a client of plain and TLS endpoints at once: endpoints are ${
+        endpoints.join(", ")
+      }`,
+    );
+  }
+  if (secure.has(true) && tls === false) {
+    throw new TypeError("Cannot make a client with https:// endpoints and tls: false");
+  }
+  const { keepalive } = options;
+  return {
+    retry: count("retry", options.retry, 5),
+    retrySleep: count("retrySleep", options.retrySleep, 1_000),
+    timeout: options.timeout === undefined
+      ? undefined
+      : positive("timeout", options.timeout) * 1_000,
+    onLeaseLost: options.onLeaseLost ?? (() => {}),
+    grpc: {
+      targets: addresses.map(({ target }) => target),
+      tls: tls ?? secure.has(true),
+      connectTimeout: options.connectTimeout === undefined
+        ? CONNECT_TIMEOUT_MS
+        : positive("connectTimeout", options.connectTimeout),
+      maxReceiveSize: options.maxReceiveSize === undefined
+        ? MAX_RECEIVE_SIZE
+        : positive("maxReceiveSize", options.maxReceiveSize),
+      backoff: BACKOFF,
+      ...(keepalive === false ? {} : {
+        keepalive: {
+          interval: keepalive === undefined
+            ? KEEPALIVE_INTERVAL_MS
+            : positive("keepalive.interval", keepalive.interval),
+          timeout: keepalive?.timeout === undefined
+            ? KEEPALIVE_TIMEOUT_MS
+            : positive("keepalive.timeout", keepalive.timeout),
+          // etcd takes any ping on a connection without calls for an attack.
+          withoutStreams: false,
+        },
+      }),
+    },
+  };
+}
+
+interface Endpoint {
+  readonly target: string;
+  /** What the scheme says; undefined without one. */
+  readonly secure: boolean | undefined;
+}
+
+function parseEndpoint(text: string): Endpoint {
+  if (typeof text !== "string") {
+    throw new TypeError(
+      `Cannot use endpoint as it must be "host:port": current value is ${String(text)}`,
+    );
+  }
+  const scheme = /^(https?):\/\/([^/]+)\/?$/.exec(text);
+  if (scheme !== null) return { target: scheme[2]!, secure: scheme[1] === "https" };
+  return { target: text, secure: undefined };
+}
+
+function count(name: string, value: number | undefined, otherwise: number): number {
+  if (value === undefined) return otherwise;
+  if (Number.isSafeInteger(value) && value >= 0) return value;
+  throw new TypeError(
+    `Cannot use ${name} as it must be a whole number >= 0: current value is ${String(value)}`,
+  );
+}
+
+function positive(name: string, value: number): number {
+  if (typeof value === "number" && value > 0) return value;
+  throw new TypeError(
+    `Cannot use ${name} as it must be a number > 0: current value is ${String(value)}`,
+  );
+}

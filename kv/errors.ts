@@ -1,0 +1,159 @@
+/**
+ * Errors of the etcd client. All are {@linkcode KvError}; those a caller may want to tell apart have
+ * a class or a `reason` of their own. A request that does not fit its type is a `TypeError`.
+ *
+ * @module
+ */
+import { code, codeName } from "../grpc/mod.ts";
+import { type ErrorReason, recognise } from "./server_errors.ts";
+
+/** What an error carries besides its message. */
+export interface KvErrorOptions extends ErrorOptions {
+  /** Which of etcd's errors it is. */
+  readonly reason?: ErrorReason | undefined;
+}
+
+/** A call of the client failed. The message is the server's text where the server sent one. */
+export class KvError extends Error {
+  override readonly name: string = "KvError";
+  /** gRPC status code. */
+  readonly code: number;
+  /** Which of etcd's errors it is, if it is one of them. */
+  readonly reason: ErrorReason | undefined;
+
+  /** `code` is a gRPC status code. */
+  constructor(message: string, code: number, options: KvErrorOptions = {}) {
+    super(message, options);
+    this.code = code;
+    this.reason = options.reason;
+  }
+}
+
+/**
+ * A write was sent and no answer came: it may have been carried out, once, or not at all. Read the
+ * key to find out (its `modRevision`, its value, its lease). `cause` is what went wrong.
+ */
+export class UnknownOutcomeError extends KvError {
+  override readonly name: string = "UnknownOutcomeError";
+
+  /** `operation` is the client's method. */
+  constructor(operation: string, cause: KvError) {
+    super(`outcome of ${operation} is unknown: ${cause.message}`, cause.code, {
+      cause,
+      reason: cause.reason,
+    });
+  }
+}
+
+/** The revision asked for is no longer there: history before `compactRevision` was dropped. */
+export class CompactedError extends KvError {
+  override readonly name: string = "CompactedError";
+  /** The oldest revision that can still be read, or 0n if the server did not say. */
+  readonly compactRevision: bigint;
+
+  /** `compactRevision` is 0n if it is not known. */
+  constructor(message: string, compactRevision: bigint, options: ErrorOptions = {}) {
+    super(message, code.OUT_OF_RANGE, { ...options, reason: "COMPACTED" });
+    this.compactRevision = compactRevision;
+  }
+}
+
+/**
+ * The store a watch was following is not there any more: its endpoints now belong to another cluster,
+ * or their data are older than what the watch has already seen. Events may be missing.
+ */
+export class HistoryLostError extends KvError {
+  override readonly name: string = "HistoryLostError";
+  /** What gave it away. */
+  readonly by: "cluster" | "revision";
+
+  /** The message says what was expected and what was found. */
+  constructor(message: string, by: "cluster" | "revision") {
+    super(message, code.DATA_LOSS);
+    this.by = by;
+  }
+}
+
+/** The server ended a watch, for a reason that is no other class's. */
+export class WatchCanceledError extends KvError {
+  override readonly name: string = "WatchCanceledError";
+}
+
+/** A lease is no longer kept alive. Its keys are gone, or will be soon. */
+export class LeaseLostError extends KvError {
+  override readonly name: string = "LeaseLostError";
+  /** The lease. */
+  readonly ID: bigint;
+  /**
+   * - `expired`: the server does not know it (any more).
+   * - `unrenewed`: its time ran out here because no renewal was answered.
+   * - `revoked`: this client revoked it.
+   * - `closed`: the client was closed; the lease ends when its time is over.
+   */
+  readonly how: "expired" | "unrenewed" | "revoked" | "closed";
+
+  /** `how` it was lost. */
+  constructor(ID: bigint, how: LeaseLostError["how"]) {
+    super(`lease ${ID} is lost: ${LOST[how]}`, how === "expired" ? code.NOT_FOUND : code.ABORTED);
+    this.ID = ID;
+    this.how = how;
+  }
+}
+
+const LOST: Readonly<Record<LeaseLostError["how"], string>> = {
+  expired: "the server does not know it",
+  unrenewed: "no renewal was answered within its time to live",
+  revoked: "it was revoked",
+  closed: "the client was closed",
+};
+
+/** The client was closed. */
+export class ClientClosedError extends KvError {
+  override readonly name: string = "ClientClosedError";
+
+  /** `operation` is what was asked of the closed client. */
+  constructor(operation: string, options: ErrorOptions = {}) {
+    super(`cannot ${operation}: the client was closed`, code.CANCELLED, options);
+  }
+}
+
+/** What a gRPC error has, whatever class it is of. */
+export interface StatusLike extends Error {
+  readonly code: number;
+  /** The message without the code in front. */
+  readonly rawMessage: string;
+}
+
+/** Whether a value is a gRPC error. */
+export function isStatus(error: unknown): error is StatusLike {
+  return error instanceof Error && "rawMessage" in error && "code" in error &&
+    typeof error.code === "number";
+}
+
+/** Any failure of a gRPC call as the client's error. `TypeError`s are the caller's: they stay. */
+export function toKvError(error: unknown): Error {
+  if (error instanceof KvError || error instanceof TypeError) return error;
+  if (!isStatus(error)) {
+    const message = error instanceof Error ? error.message : String(error);
+    return new KvError(message, code.UNKNOWN, { cause: error });
+  }
+  const known = recognise(error.rawMessage);
+  if (known?.reason === "COMPACTED") {
+    return new CompactedError(error.rawMessage, 0n, { cause: error });
+  }
+  const message = error.rawMessage === "" ? codeName(error.code) : error.rawMessage;
+  return new KvError(message, error.code, { cause: error, reason: known?.reason });
+}
+
+/** The error of a watch that the server ended with a reason. */
+export function cancelError(text: string): KvError {
+  const known = recognise(text);
+  if (known?.reason === "COMPACTED") return new CompactedError(text, 0n);
+  if (known === undefined) {
+    return new WatchCanceledError(
+      text === "" ? "the server ended the watch" : `the server ended the watch: ${text}`,
+      code.CANCELLED,
+    );
+  }
+  return new WatchCanceledError(text, known.code, { reason: known.reason });
+}

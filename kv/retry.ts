@@ -1,0 +1,104 @@
+/**
+ * Which call may be sent twice, and why.
+ *
+ * A read may always be sent again. A write may only if the server certainly did nothing with it;
+ * when that is not certain, a second attempt could undo what somebody else wrote in between, apply a
+ * change twice, or report that a condition failed which the first attempt itself made fail. Then the
+ * caller has to decide, who knows what the write means.
+ *
+ * @module
+ */
+import { code } from "../grpc/mod.ts";
+import { isStatus } from "./errors.ts";
+import { type Effect, recognise } from "./server_errors.ts";
+
+/** RFC 9113 §7: the stream was refused before any processing. */
+const REFUSED_STREAM = 7;
+
+/** What a failed attempt says of the request it carried. */
+export function effectOf(error: unknown): Effect {
+  if (!isStatus(error)) return "unknown";
+  const transport = transportEffect(error.cause);
+  if (transport !== undefined) return transport;
+  const known = recognise(error.rawMessage);
+  if (known !== undefined) return known.effect;
+  switch (error.code) {
+    case code.INVALID_ARGUMENT:
+    case code.NOT_FOUND:
+    case code.ALREADY_EXISTS:
+    case code.PERMISSION_DENIED:
+    case code.FAILED_PRECONDITION:
+    case code.OUT_OF_RANGE:
+    case code.UNAUTHENTICATED:
+      return "rejected";
+    case code.UNIMPLEMENTED:
+      // The server's own words: without the service, the method or the decompressor no handler ran.
+      return /^(unknown (service|method) |grpc: Decompressor )/.test(error.rawMessage)
+        ? "rejected"
+        : "unknown";
+    default:
+      return "unknown";
+  }
+}
+
+/** What the transport knows: undefined if the error is not the transport's. */
+function transportEffect(cause: unknown): Effect | undefined {
+  if (!(cause instanceof Error)) return undefined;
+  switch (cause.name) {
+    case "DialError":
+      return "unprocessed";
+    case "ConnectionLostError":
+      return (cause as Error & { requestSent?: string }).requestSent === "no"
+        ? "unprocessed"
+        : "unknown";
+    case "StreamResetError": {
+      const { code, by } = cause as Error & { code?: number; by?: string };
+      return code === REFUSED_STREAM && by === "peer" ? "unprocessed" : "unknown";
+    }
+    case "ProtocolError":
+    case "TimeoutError":
+      return "unknown";
+    default:
+      return undefined;
+  }
+}
+
+/** Whether trying again may help at all: the server or the way to it was at fault, not the request. */
+export function isTransient(error: unknown): boolean {
+  if (!isStatus(error)) return false;
+  // Who gave the call up does not want it tried again.
+  if (error.code === code.CANCELLED && !(transportEffect(error.cause) !== undefined)) return false;
+  if (error.code === code.DEADLINE_EXCEEDED) return false;
+  if (transportEffect(error.cause) !== undefined) return true;
+  const known = recognise(error.rawMessage);
+  if (known !== undefined) return known.effect === "unprocessed" || error.code === code.UNAVAILABLE;
+  return error.code === code.UNAVAILABLE;
+}
+
+/** What to do after a failed attempt. */
+export type Verdict = "retry" | "fail" | "unknown-outcome";
+
+/** Judges one failed attempt of a call that changes nothing, or may be carried out any number of times. */
+export function judgeRepeatable(error: unknown): Verdict {
+  return isTransient(error) ? "retry" : "fail";
+}
+
+/** Judges one failed attempt of a call that must be carried out once at most. */
+export function judgeWrite(error: unknown): Verdict {
+  switch (effectOf(error)) {
+    case "unprocessed":
+      return isTransient(error) ? "retry" : "fail";
+    case "rejected":
+      return "fail";
+    case "unknown":
+      return "unknown-outcome";
+  }
+}
+
+/**
+ * Milliseconds before the next attempt. With several endpoints the calls go to them in turn: only
+ * when each had its try is there something to wait for.
+ */
+export function pauseBefore(attempt: number, endpoints: number, retrySleep: number): number {
+  return attempt % endpoints === 0 ? retrySleep : 0;
+}

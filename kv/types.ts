@@ -1,0 +1,260 @@
+/**
+ * Requests and responses of the client. Names are etcd's, in camel case. Whatever identifies
+ * (revisions, leases, members) is a bigint, and taken as a number too; whatever counts is a number.
+ *
+ * @module
+ */
+import type { KeyValue } from "./key_value.ts";
+
+/** Text, sent as UTF-8, or bytes, which must not change until the call is over. */
+export type Bytes = string | Uint8Array;
+
+/** A 64-bit integer: a bigint, or a number while it is safe (`Number.isSafeInteger`). */
+export type Int64 = bigint | number;
+
+/** How one call is made. */
+export interface CallOptions {
+  /**
+   * Milliseconds for the call with all its attempts, instead of the client's `timeout`. Then it
+   * rejects with code DEADLINE_EXCEEDED.
+   */
+  readonly timeout?: number | undefined;
+  /** Gives the call up. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Says that the write may be carried out more than once: it is then retried as a read would be,
+   * even if an attempt that got no answer may have been carried out. Without effect on reads.
+   * @default {false}
+   */
+  readonly idempotent?: boolean | undefined;
+}
+
+/** What every response begins with. */
+export interface ResponseHeader {
+  /** Cluster that answered. */
+  readonly clusterId: bigint;
+  /** Member that answered. */
+  readonly memberId: bigint;
+  /** Revision of the store when the call was carried out; for reads of history too, the present one. */
+  readonly revision: bigint;
+  /** Raft term of the member. */
+  readonly raftTerm: bigint;
+}
+
+/** Which keys are meant: the one, unless `prefix`, `fromKey` or `rangeEnd` says more. */
+export interface KeySelector {
+  /** The key; with `prefix` or `fromKey` it may be empty, which means all keys. */
+  readonly key: Bytes;
+  /** All keys that begin with `key`. @default {false} */
+  readonly prefix?: boolean;
+  /** `key` and all keys behind it. @default {false} */
+  readonly fromKey?: boolean;
+  /** Keys from `key` up to and without this one. */
+  readonly rangeEnd?: Bytes;
+}
+
+/** What {@linkcode Client.put} takes. */
+export interface PutRequest {
+  /** The key; not empty. */
+  readonly key: Bytes;
+  /** The value. Left out with `ignoreValue`. */
+  readonly value?: Bytes;
+  /** Lease to hang the key on; 0 or none takes it off the lease it hangs on. */
+  readonly lease?: Int64;
+  /** Answer with what was there before. @default {false} */
+  readonly prevKv?: boolean;
+  /** Keep the value there is. The key must exist. @default {false} */
+  readonly ignoreValue?: boolean;
+  /** Keep the lease there is. The key must exist. @default {false} */
+  readonly ignoreLease?: boolean;
+}
+
+/** What {@linkcode Client.put} gives. */
+export interface PutResponse {
+  /** Its `revision` is the put's. */
+  readonly header: ResponseHeader;
+  /** What was there before, if asked for and if there was something. */
+  readonly prevKv?: KeyValue;
+}
+
+/** Direction of a sort. */
+export type SortOrder = "NONE" | "ASCEND" | "DESCEND";
+
+/** What is sorted by. */
+export type SortTarget = "KEY" | "VERSION" | "CREATE" | "MOD" | "VALUE";
+
+/** What {@linkcode Client.get} takes. */
+export interface GetRequest extends KeySelector {
+  /** At most so many keys; 0 means all. @default {0} */
+  readonly limit?: number;
+  /** Read the store as it was at this revision; 0 means now. @default {0n} */
+  readonly revision?: Int64;
+  /** Direction of the sort; NONE with a target other than KEY sorts upwards. @default {"NONE"} */
+  readonly sortOrder?: SortOrder;
+  /** What to sort by. @default {"KEY"} */
+  readonly sortTarget?: SortTarget;
+  /** Let the member answer from what it has, which may be old. @default {false} */
+  readonly serializable?: boolean;
+  /** Leave the values out. @default {false} */
+  readonly keysOnly?: boolean;
+  /** Only count. @default {false} */
+  readonly countOnly?: boolean;
+  /** Leave out keys changed last before this revision. */
+  readonly minModRevision?: Int64;
+  /** Leave out keys changed last after this revision. */
+  readonly maxModRevision?: Int64;
+  /** Leave out keys created before this revision. */
+  readonly minCreateRevision?: Int64;
+  /** Leave out keys created after this revision. */
+  readonly maxCreateRevision?: Int64;
+}
+
+/** What {@linkcode Client.get} gives. */
+export interface GetResponse {
+  /** Its `revision` is the present one, also for reads of history. */
+  readonly header: ResponseHeader;
+  /** The keys. */
+  readonly kvs: KeyValue[];
+  /** Whether `limit` left some out. */
+  readonly more: boolean;
+  /** Keys in the range, whatever `limit` and the revision filters leave out. */
+  readonly count: number;
+}
+
+/** What {@linkcode Client.delete} takes. */
+export interface DeleteRequest extends KeySelector {
+  /** Answer with what was there. @default {false} */
+  readonly prevKv?: boolean;
+}
+
+/** What {@linkcode Client.delete} gives. */
+export interface DeleteResponse {
+  /** Its `revision` is the deletion's, or the present one if nothing was deleted. */
+  readonly header: ResponseHeader;
+  /** How many keys were removed. */
+  readonly deleted: number;
+  /** What was there, if asked for. */
+  readonly prevKvs: KeyValue[];
+}
+
+/** What {@linkcode Client.compact} takes. */
+export interface CompactRequest {
+  /** History before this revision is dropped; the revision itself can still be read. */
+  readonly revision: Int64;
+  /** Answer only when it is gone from the disk too. @default {false} */
+  readonly physical?: boolean;
+}
+
+/** What {@linkcode Client.compact} gives. */
+export interface CompactResponse {
+  /** The present revision. */
+  readonly header: ResponseHeader;
+}
+
+/** What {@linkcode Client.grant} takes. */
+export interface GrantRequest {
+  /** Time to live in seconds. The server may raise it to its minimum. */
+  readonly TTL: Int64;
+  /** The lease's name; 0 or none lets the server choose. @default {0n} */
+  readonly ID?: Int64;
+}
+
+/** What {@linkcode Client.grant} gives. */
+export interface GrantResponse {
+  /** The present revision. */
+  readonly header: ResponseHeader;
+  /** The lease. */
+  readonly ID: bigint;
+  /** The time to live it got, in seconds. */
+  readonly TTL: number;
+  /** What went wrong, if the server says so. */
+  readonly error?: string;
+}
+
+/** What {@linkcode Client.revoke} takes. */
+export interface RevokeRequest {
+  /** The lease. */
+  readonly ID: Int64;
+}
+
+/** What {@linkcode Client.revoke} gives. */
+export interface RevokeResponse {
+  /** Its `revision` is the one that removed the lease's keys, or the present one if it had none. */
+  readonly header: ResponseHeader;
+}
+
+/** What {@linkcode Client.ttl} takes. */
+export interface TtlRequest {
+  /** The lease. */
+  readonly ID: Int64;
+  /** Answer with the keys that hang on it. @default {false} */
+  readonly keys?: boolean;
+}
+
+/** What {@linkcode Client.ttl} gives. A lease that does not exist has `TTL` -1 and `grantedTTL` 0. */
+export interface TtlResponse {
+  /** The present revision. */
+  readonly header: ResponseHeader;
+  /** The lease. */
+  readonly ID: bigint;
+  /** Whole seconds that remain; it expires within one second more. */
+  readonly TTL: number;
+  /** Seconds it had when it was granted or last renewed. */
+  readonly grantedTTL: number;
+  /** The keys as text, if asked for; in no order. */
+  readonly keys: string[];
+  /** The keys as bytes. */
+  readonly keysBytes: Uint8Array[];
+}
+
+/** What {@linkcode Client.leases} gives. */
+export interface LeasesResponse {
+  /** The present revision. */
+  readonly header: ResponseHeader;
+  /** Every lease of the cluster. */
+  readonly leases: { readonly ID: bigint }[];
+}
+
+/** Events a watch leaves out. */
+export interface WatchFilters {
+  /** Leave puts out. @default {false} */
+  readonly noPut?: boolean;
+  /** Leave deletions out. @default {false} */
+  readonly noDelete?: boolean;
+  /** The same as `noPut`, as etcd spells it. */
+  readonly NOPUT?: boolean;
+  /** The same as `noDelete`, as etcd spells it. */
+  readonly NODELETE?: boolean;
+}
+
+/** What {@linkcode Client.watch} takes. Filters may stand in `filters` or beside it. */
+export interface WatchRequest extends KeySelector, WatchFilters {
+  /** Begin with the events of this revision; 0 means with what comes after the call. @default {0n} */
+  readonly revision?: Int64;
+  /** Also give responses without events, now and then, that say how far the watch is. @default {false} */
+  readonly progressNotify?: boolean;
+  /** Give what was there before with every event. @default {false} */
+  readonly prevKv?: boolean;
+  /** Events to leave out. */
+  readonly filters?: WatchFilters;
+}
+
+/** One change of one key. */
+export interface WatchEvent {
+  /** What happened. */
+  readonly type: "PUT" | "DELETE";
+  /** The key as it is now; for a deletion only its key and `modRevision`. */
+  readonly kv: KeyValue;
+  /** The key as it was before, if asked for, if there was one and if history still has it. */
+  readonly prevKv?: KeyValue;
+}
+
+/** What a watch gives: all events of one revision or of several. */
+export interface WatchResponse {
+  /** Its `revision` is the store's when this was sent, which may be beyond the last event's. */
+  readonly header: ResponseHeader;
+  /** The events, in the order they happened; none in a progress notification. */
+  readonly events: WatchEvent[];
+  /** Whether this only says that everything up to `header.revision` was delivered. */
+  readonly progressNotify: boolean;
+}

@@ -1,0 +1,155 @@
+/**
+ * What one watch has seen and where it goes on after a break. No I/O: responses go in, what they mean
+ * comes out.
+ *
+ * ```text
+ * start revision 5, three changes of one key, the connection breaks, the watch is made again:
+ *
+ *   create 5 ─► created, header 9   the store is at 9; nothing has been delivered: go on at 5
+ *            ─► event 5, header 9   go on at 6. (Not at 10: that would lose the other two.)
+ *            ✗
+ *   create 6 ─► created, header 9
+ *            ─► events 7, 9         go on at 10
+ *            ─► progress, header 12 nothing came since: go on at 13
+ * ```
+ *
+ * @module
+ */
+import { cancelError, CompactedError, HistoryLostError, type KvError } from "./errors.ts";
+import type { EventMessage, WatchResult } from "./wire.ts";
+
+/** What a response means for its watch. */
+export type Step =
+  /** Nothing to deliver: a piece of a response, or events from before the start. */
+  | { readonly kind: "none" }
+  /** The watch is in place. */
+  | { readonly kind: "created" }
+  /** Everything up to the header's revision was delivered. */
+  | { readonly kind: "progress"; readonly result: WatchResult }
+  /** Events to deliver, complete revisions only. */
+  | {
+    readonly kind: "events";
+    readonly result: WatchResult;
+    readonly events: readonly EventMessage[];
+  }
+  /** The watch is over. */
+  | { readonly kind: "failed"; readonly error: KvError }
+  /** The member's store is behind what was seen: either it lags, or history was lost. */
+  | { readonly kind: "behind"; readonly revision: bigint };
+
+const NONE: Step = { kind: "none" };
+
+/** Octets that pieces of one response may have together before they are complete. */
+export const MAX_FRAGMENTED_BYTES = 0x7fff_ffff;
+
+/** See the module. */
+export class WatchState {
+  /** Events from this revision on are still to come; where a new stream has to start. */
+  next: bigint;
+  /** The highest revision the store is known to have reached. */
+  seen: bigint;
+  /** The cluster; 0n until it is known. */
+  clusterId: bigint;
+  #pieces: EventMessage[] = [];
+  #size = 0;
+
+  /** `next` is the first revision wanted; `seen` and `clusterId` come from a read made just before. */
+  constructor(next: bigint, seen: bigint, clusterId: bigint) {
+    this.next = next;
+    this.seen = seen;
+    this.clusterId = clusterId;
+  }
+
+  /** The stream broke: pieces of a response are worth nothing without the rest. */
+  interrupt(): void {
+    this.#pieces = [];
+    this.#size = 0;
+  }
+
+  /** Takes one response of this watch. */
+  advance(result: WatchResult): Step {
+    const { clusterId = 0n, revision = 0n } = result.header ?? {};
+    if (clusterId !== 0n) {
+      if (this.clusterId === 0n) this.clusterId = clusterId;
+      else if (clusterId !== this.clusterId) {
+        return failed(
+          new HistoryLostError(
+            `the watch followed cluster ${this.clusterId.toString(16)}, and now ${
+              clusterId.toString(16)
+            } answers`,
+            "cluster",
+          ),
+        );
+      }
+    }
+    if (result.canceled) return this.#canceled(result);
+    if (result.created) {
+      if (revision < this.seen) return { kind: "behind", revision };
+      this.seen = revision;
+      return { kind: "created" };
+    }
+    if (result.events.length === 0 && !result.fragment && this.#pieces.length === 0) {
+      return this.#progress(result, revision);
+    }
+    return this.#events(result, revision);
+  }
+
+  #canceled(result: WatchResult): Step {
+    this.interrupt();
+    const { compactRevision, cancelReason } = result;
+    if (compactRevision === 0n) return failed(cancelError(cancelReason));
+    return failed(
+      new CompactedError(
+        `cannot watch from revision ${this.next}: history before ${compactRevision} was compacted`,
+        compactRevision,
+      ),
+    );
+  }
+
+  #progress(result: WatchResult, revision: bigint): Step {
+    // Only here is the header's revision about this watch: in all other responses it is the store's.
+    if (revision > this.seen) this.seen = revision;
+    if (revision >= this.next) this.next = revision + 1n;
+    return { kind: "progress", result };
+  }
+
+  #events(result: WatchResult, revision: bigint): Step {
+    let { events } = result;
+    if (result.fragment || this.#pieces.length > 0) {
+      for (const event of events) {
+        this.#pieces.push(event);
+        this.#size += sizeOf(event);
+      }
+      if (this.#size > MAX_FRAGMENTED_BYTES) {
+        return failed(
+          cancelError(`the pieces of one response are larger than ${MAX_FRAGMENTED_BYTES} octets`),
+        );
+      }
+      if (result.fragment) return NONE;
+      events = this.#pieces;
+      this.interrupt();
+    }
+    // A member that fell behind may send what another one sent already.
+    const fresh = events.filter((event) => event.kv!.modRevision >= this.next);
+    if (fresh.length === 0) return NONE;
+    const last = fresh[fresh.length - 1]!.kv!.modRevision;
+    this.next = last + 1n;
+    if (revision > this.seen) this.seen = revision;
+    if (last > this.seen) this.seen = last;
+    return { kind: "events", result, events: fresh };
+  }
+}
+
+/** Octets an event holds, more or less. */
+export function sizeOf({ kv, prevKv }: EventMessage): number {
+  let size = EVENT_OVERHEAD + kv!.key.length + kv!.value.length;
+  if (prevKv !== undefined) size += prevKv.key.length + prevKv.value.length;
+  return size;
+}
+
+/** What the objects of an event take besides its octets. */
+const EVENT_OVERHEAD = 256;
+
+function failed(error: KvError): Step {
+  return { kind: "failed", error };
+}
