@@ -48,19 +48,6 @@ const GRPC_ABUSE_LIMITS: h2.AbuseLimits = {
 /** Streams a client may have open on one connection. */
 const DEFAULT_MAX_CONCURRENT_STREAMS = 1000;
 
-/** Answers what is not gRPC on a server that serves nothing else. */
-class NotGrpc extends h2.Stream {
-  onHeaders(_block: FieldBlock, end: boolean): void {
-    this.sendHeaders([":status", "415", "content-length", "0"], true);
-    if (!end) this.reset(h2.ErrorCode.NO_ERROR);
-  }
-  onData(_buf: Uint8Array, start: number, end: number): void {
-    this.consumed(end - start);
-  }
-  onEnd(): void {}
-  onReset(): void {}
-}
-
 /** Serves the calls of a registrar wherever HTTP/2 requests come in. */
 export class GrpcTaker implements ExchangeTaker {
   readonly #registrar: Registrar;
@@ -88,7 +75,7 @@ export class GrpcTaker implements ExchangeTaker {
   takeStream(head: h2.RequestHead, block: FieldBlock, session: h2.Session): h2.Stream | null {
     const call = callHead(head, block, this.#registrar);
     if (call !== undefined) return new ServerCall(this.#side, session, call);
-    return this.#alone ? new NotGrpc() : null;
+    return this.#alone ? new h2.RefusalStream(415) : null;
   }
 }
 

@@ -10,8 +10,6 @@ import { appendMetadata } from "./metadata.ts";
 import type { Method } from "./method.ts";
 import { errorTrailers, toStatusError } from "./status.ts";
 
-const { ErrorCode } = h2;
-
 /** What all calls of a server share. */
 export interface ServerSide {
   readonly maxReceiveSize: number;
@@ -44,6 +42,7 @@ export class ServerCall extends MessageStream implements TimerNode {
   #headerSent = false;
   #finished = false;
   #responses = 0;
+  #linger: h2.UploadLinger | null = null;
   #abort: AbortController | null = null;
   #abortReason: ConnectError | null = null;
   #responseHeader: Headers | null = null;
@@ -172,7 +171,13 @@ export class ServerCall extends MessageStream implements TimerNode {
     this.#fail(new ConnectError(`message flags must be 0 or 1, got ${flags}`, Code.Internal));
   }
 
+  override onData(buf: Uint8Array, start: number, end: number): void {
+    super.onData(buf, start, end);
+    this.#linger?.drop(end - start);
+  }
+
   onEnd(): void {
+    this.#linger?.stop();
     if (this.#finished) return;
     if (this.midMessage) {
       return this.#fail(new ConnectError("request ended inside a message", Code.Internal));
@@ -190,6 +195,7 @@ export class ServerCall extends MessageStream implements TimerNode {
   }
 
   onReset(error: Error): void {
+    this.#linger?.stop();
     this.#cancel(new ConnectError(error.message, Code.Canceled, undefined, undefined, error));
   }
 
@@ -348,9 +354,9 @@ export class ServerCall extends MessageStream implements TimerNode {
     if (!end) this.#stopUpload();
   }
 
-  /** Tells a client that still sends that nobody listens, RFC 9113 §8.1. */
+  /** A client that still sends is listened to no more, and told so soon. */
   #stopUpload(): void {
-    if (!this.closed && this.queue === null) this.reset(ErrorCode.NO_ERROR);
+    if (!this.closed) this.#linger = new h2.UploadLinger(this);
   }
 
   /** The client is gone: the handler learns of it, nothing is sent. */

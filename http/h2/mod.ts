@@ -3,7 +3,7 @@
  *
  * ```text
  * session          waits: socket, timers        ┐ I/O
- * keepalive                                     ┘
+ * keepalive  upload_linger                      ┘
  * connection       both roles, sans-IO          ┐
  * outbound  inbound  scheduler  stream          │ pure
  * abuse  reset_memory  head                     │
@@ -22,3 +22,5 @@ export { RequestHead, ResponseHead } from "./head.ts";
 export { type KeepaliveOptions } from "./keepalive.ts";
 export { Session, type SessionOptions, type SessionOwner } from "./session.ts";
 export { type End, Stream, STREAM_QUEUE_HIGH_WATER } from "./stream.ts";
+export { UploadLinger } from "./upload_linger.ts";
+export { RefusalStream } from "./refusal_stream.ts";

@@ -10,13 +10,11 @@ import { BODY_RATE_GRACE_MS, BodyTooLargeError, type ServerLimits } from "../lim
 import type { Socket } from "../socket.ts";
 import { type BodyPiece, ServerStream } from "../stream.ts";
 import { Watchdog } from "../watchdog.ts";
+import { UploadLinger } from "./upload_linger.ts";
 import type { WebSocketConnection } from "../websocket.ts";
 import { ErrorCode } from "./code.ts";
 import type { RequestHead } from "./head.ts";
 import { Stream } from "./stream.ts";
-
-/** Octets of a body nobody reads that are taken and dropped before the stream is reset. */
-const MAX_DRAIN_BYTES = 256 << 10;
 
 /** Who serves exchanges. */
 export interface H2Host {
@@ -114,7 +112,7 @@ export class H2ServerStream extends ServerStream {
 
   #pieces: Uint8Array[] = [];
   #received = 0;
-  #dropped = 0;
+  #linger: UploadLinger | null = null;
   #dropping = false;
   #reader: { resolve(): void; reject(error: Error): void } | null = null;
   #reading = false;
@@ -190,8 +188,7 @@ export class H2ServerStream extends ServerStream {
     this.#received += n;
     if (this.#dropping) {
       this.wire.consumed(n);
-      this.#dropped += n;
-      if (this.#dropped > MAX_DRAIN_BYTES) this.wire.reset(ErrorCode.NO_ERROR);
+      this.#linger?.drop(n);
       return;
     }
     const { maxBodyBytes } = this.#host.limits;
@@ -205,11 +202,13 @@ export class H2ServerStream extends ServerStream {
   }
 
   receiveEnd(): void {
+    this.#linger?.stop();
     this.#ended = true;
     this.#wake();
   }
 
   receiveReset(error: Error): void {
+    this.#linger?.stop();
     this.#stopTimers();
     this.requestFault ??= error;
     this.onAbort(error, true);
@@ -284,10 +283,7 @@ export class H2ServerStream extends ServerStream {
     this.#watchdog?.stop();
     if (this.#ended || this.#dropping && this.wire.closed) return;
     this.#fail(new StreamResetError(ErrorCode.NO_ERROR, "local", "the response is complete"));
-    // "A server MAY request that the client abort transmission of a request without error by
-    // sending a RST_STREAM with an error code of NO_ERROR after sending a complete response"
-    // (RFC 9113 §8.1). While output waits for the window, the reset would drop it.
-    if (this.wire.queue === null) this.wire.reset(ErrorCode.NO_ERROR);
+    this.#linger ??= new UploadLinger(this.wire);
   }
 
   // ---- response --------------------------------------------------------------------------------
@@ -442,27 +438,4 @@ export class H2ServerStream extends ServerStream {
       new TypeError("Cannot upgrade to WebSocket as the request came by HTTP/2: use HTTP/1.1"),
     );
   }
-}
-
-/** Answers a request with a status alone: over a limit, or not to be served. */
-export class RefusalStream extends Stream {
-  readonly #status: number;
-
-  constructor(status: number) {
-    super();
-    this.#status = status;
-  }
-
-  onHeaders(_block: FieldBlock, end: boolean): void {
-    this.sendHeaders([":status", String(this.#status), "content-length", "0"], true);
-    if (!end) this.reset(ErrorCode.NO_ERROR);
-  }
-
-  onData(_buf: Uint8Array, start: number, end: number): void {
-    this.consumed(end - start);
-  }
-
-  onEnd(): void {}
-
-  onReset(): void {}
 }

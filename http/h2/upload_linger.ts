@@ -1,0 +1,47 @@
+import { type TimerNode, timers } from "../timer_wheel.ts";
+import { ErrorCode } from "./code.ts";
+import type { Stream } from "./stream.ts";
+
+/** How long a request may go on after its answer. */
+const LINGER_MS = 1000;
+
+/** Octets of a request that are read and dropped after its answer. */
+const MAX_DROPPED_OCTETS = 1 << 20;
+
+/**
+ * What follows an answer that came before its request's end. RFC 9113 §8.1 lets a server reset the
+ * stream at once, with NO_ERROR; but clients that read the answer and the reset together lose the
+ * answer. So the rest of the request is dropped for a moment first.
+ */
+export class UploadLinger implements TimerNode {
+  dueTick = 0;
+  nextTimer: TimerNode | null = null;
+  previousTimer: TimerNode | null = null;
+  readonly background = true;
+  readonly #stream: Stream;
+  #dropped = 0;
+
+  constructor(stream: Stream) {
+    this.#stream = stream;
+    timers.add(this, LINGER_MS);
+  }
+
+  /** The client sent `n` more octets, which nobody reads. */
+  drop(n: number): void {
+    this.#dropped += n;
+    if (this.#dropped <= MAX_DROPPED_OCTETS || this.#stream.queue !== null) return;
+    this.stop();
+    this.#stream.reset(ErrorCode.NO_ERROR);
+  }
+
+  /** The stream is over. */
+  stop(): void {
+    timers.remove(this);
+  }
+
+  onTimeout(): void {
+    // The answer itself may still wait for the client's window.
+    if (this.#stream.queue !== null) timers.add(this, LINGER_MS);
+    else this.#stream.reset(ErrorCode.NO_ERROR);
+  }
+}
