@@ -1,6 +1,8 @@
 import process from "node:process";
 import { writeFile } from "node:fs/promises";
-import { formatDiagnostic, ProtoError } from "../diagnostic.ts";
+import { join } from "node:path";
+import { existsSync } from "node:fs";
+import { type Diagnostic, formatDiagnostic, ProtoError } from "../diagnostic.ts";
 import { Loader } from "../loader.ts";
 import { type Arguments, parseArguments, USAGE, UsageError } from "./arguments.ts";
 import { descriptorSet } from "./descriptor_set.ts";
@@ -45,7 +47,7 @@ async function compile(args: Arguments, around: Surroundings): Promise<number> {
   });
   try {
     const files = await loader.loadAll(args.inputs, { roots: args.roots });
-    for (const warning of loader.warnings) around.complain(formatDiagnostic(warning));
+    for (const warning of loader.warnings) around.complain(formatOnDisk(warning, args.roots));
     if (args.check) return SUCCESS;
     if (args.descriptorSetOut !== undefined) {
       const set = descriptorSet(loader, files, args.includeImports);
@@ -55,7 +57,7 @@ async function compile(args: Arguments, around: Surroundings): Promise<number> {
     return SUCCESS;
   } catch (error) {
     if (error instanceof ProtoError) {
-      for (const diagnostic of error.diagnostics) around.complain(formatDiagnostic(diagnostic));
+      for (const one of error.diagnostics) around.complain(formatOnDisk(one, args.roots));
       return FAILURE;
     }
     if (error instanceof OutputError) {
@@ -64,6 +66,16 @@ async function compile(args: Arguments, around: Surroundings): Promise<number> {
     }
     throw error;
   }
+}
+
+/** As protoc prints it: with the path that leads to the file, not the name that imports use. */
+function formatOnDisk(diagnostic: Diagnostic, roots: readonly string[]): string {
+  const { file } = diagnostic;
+  const root = roots.find((root) => existsSync(join(root, file)));
+  const path = root === undefined || root === "." || root === ""
+    ? file
+    : `${root}${root.endsWith("/") ? "" : "/"}${file}`;
+  return formatDiagnostic({ ...diagnostic, file: path });
 }
 
 class OutputError extends Error {}

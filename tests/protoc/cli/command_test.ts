@@ -95,7 +95,11 @@ Deno.test("run() prints every error with its position and fails", async () => {
     const { code, out, err } = await command("-I", directory, "--check", directory);
     assertEquals(code, FAILURE);
     assertEquals(out, undefined);
-    assertEquals(err, ['a.proto:3:3: "B" is not defined.', 'a.proto:4:3: "C" is not defined.']);
+    // As protoc does, with the path on disk and not the name.
+    assertEquals(err, [
+      `${directory}/a.proto:3:3: "B" is not defined.`,
+      `${directory}/a.proto:4:3: "C" is not defined.`,
+    ]);
   });
 });
 
@@ -104,7 +108,9 @@ Deno.test("run() prints warnings and succeeds", async () => {
   await withProto(text, async (directory) => {
     const { code, err } = await command("-I", directory, "--check", `${directory}/a.proto`);
     assertEquals(code, SUCCESS);
-    assertEquals(err, ["a.proto:2:1: warning: Import google/protobuf/any.proto is unused."]);
+    assertEquals(err, [
+      `${directory}/a.proto:2:1: warning: Import google/protobuf/any.proto is unused.`,
+    ]);
   });
 });
 
