@@ -10,8 +10,10 @@ import {
 } from "../ast.ts";
 import { isIdentifier, jsonName } from "../naming.ts";
 import { formatDouble, formatFloat } from "../number_literal.ts";
+import { valueNamed } from "../option/enum_value.ts";
 import { isMessageType } from "../option/message.ts";
 import { fullNameOf, type Scope, type SymbolNode } from "../symbols.ts";
+import { extensionRangeOf } from "../validate/ranges.ts";
 import { isVisibleFrom, visibilityFault } from "../validate/visibility.ts";
 import type { LinkContext } from "./context.ts";
 import { MAX_FIELD_NUMBER } from "./limits.ts";
@@ -43,12 +45,18 @@ function linkMessage(context: LinkContext, message: MessageNode): void {
 /** The fields of one message by number: a list while numbers ascend, a map once they do not. */
 class FieldNumbers {
   readonly #message: MessageNode;
+  #nextFree: number | undefined;
   #last = 0;
   #count = 0;
   #map: Map<number, FieldNode> | undefined;
 
   constructor(message: MessageNode) {
     this.#message = message;
+  }
+
+  /** The smallest number nothing of the message uses. */
+  get nextFree(): number {
+    return this.#nextFree ??= nextFreeNumber(this.#message);
   }
 
   /** Adds a field; the one that has its number, if any, stays and is returned. */
@@ -78,7 +86,7 @@ function checkNumber(
 ): void {
   const other = numbers.add(field);
   if (!other) return;
-  const next = nextFreeNumber(message);
+  const next = numbers.nextFree;
   const advice = next <= MAX_FIELD_NUMBER
     ? `Next available field number is ${next}`
     : "There are no available field numbers";
@@ -152,17 +160,13 @@ function linkExtendee(context: LinkContext, field: FieldNode, scope: Scope): boo
   }
   field.extendeeNode = symbol;
   field.extendee = `.${symbol.fullName}`;
-  if (!symbol.extensionRanges.some((range) => isWithin(field.number, range))) {
+  if (!extensionRangeOf(symbol, field.number)) {
     context.error(
       field.numberOffset,
       `"${symbol.fullName}" does not declare ${field.number} as an extension number.`,
     );
   }
   return true;
-}
-
-function isWithin(number: number, range: { start: number; end: number }): boolean {
-  return range.start <= number && number < range.end;
 }
 
 function linkType(context: LinkContext, field: FieldNode, scope: Scope): boolean {
@@ -211,7 +215,7 @@ function linkEnum(context: LinkContext, field: FieldNode, symbol: SymbolNode): b
       field.defaultOffset,
       "Default value for an enum field must be an identifier.",
     );
-  } else if (!symbol.values.some(({ name }) => name === value)) {
+  } else if (!valueNamed(symbol, value)) {
     context.error(
       field.defaultOffset,
       `Enum type "${symbol.fullName}" has no value named "${value}".`,
@@ -245,7 +249,7 @@ function fieldNumbered(
   message: MessageNode,
   number: number,
 ): FieldNode | undefined {
-  if (message.extensionRanges.some((range) => isWithin(number, range))) return undefined;
+  if (extensionRangeOf(message, number)) return undefined;
   const counted = message.fields.findIndex((field, index) => field.number !== index + 1);
   return message.fields.find((field, index) =>
     field.number === number && (message.file === file || counted < 0 || index < counted)

@@ -19,6 +19,9 @@ import {
 import { missingRequired } from "./required.ts";
 import { scalarValue } from "./value.ts";
 
+/** Parts of one option name; protobuf could not read values nested deeper. */
+export const MAX_OPTION_DEPTH = 100;
+
 /** Prefixes under which a message may be named inside a `google.protobuf.Any` literal. */
 const ANY_PREFIXES = ["type.googleapis.com/", "type.googleprod.com/"];
 
@@ -63,6 +66,9 @@ function interpretOption(
   };
   if (option.name[0]!.part === "uninterpreted_option") {
     return fail('Option must not use reserved name "uninterpreted_option".');
+  }
+  if (option.name.length > MAX_OPTION_DEPTH) {
+    return fail(`Option names must not have more than ${MAX_OPTION_DEPTH} parts.`);
   }
   const fields: FieldNode[] = [];
   let type = options.type;

@@ -1,4 +1,5 @@
 import { type EnumNode, type FieldNode, FieldType, type UninterpretedOption } from "../ast.ts";
+import { valueNamed } from "./enum_value.ts";
 import { isStrictText, type OptionScalar } from "./message.ts";
 
 const INT32_MIN = -0x80000000n;
@@ -107,7 +108,7 @@ function enumNumber(
   if (identifier === undefined) {
     return { fault: `Value must be identifier for enum-valued option "${name}".` };
   }
-  const value = type.values.find((value) => value.name === identifier);
+  const value = valueNamed(type, identifier);
   if (value) return { value: value.number };
   const fault =
     `Enum type "${type.fullName}" has no value named "${identifier}" for option "${name}".`;

@@ -1,4 +1,11 @@
-import { type FieldNode, FieldType, Label, type MessageNode, NodeKind } from "../ast.ts";
+import {
+  type FieldNode,
+  FieldType,
+  Label,
+  type MessageNode,
+  NodeKind,
+  type OneofNode,
+} from "../ast.ts";
 import { asciiLowerCase } from "../naming.ts";
 import {
   addOption,
@@ -51,6 +58,8 @@ export function parseTextFormat(
 class TextParser {
   readonly #reader: TextReader;
   readonly #finder: TextFinder;
+  /** The member of each oneof that is set. */
+  readonly #oneofs: Map<OptionMessage, Map<OneofNode, FieldNode>> = new Map();
 
   constructor(reader: TextReader, finder: TextFinder) {
     this.#reader = reader;
@@ -75,7 +84,7 @@ class TextParser {
       reader.fail(
         `Extension "${name}" is not defined or is not an extension of "${type.fullName}".`,
       );
-    } else if (type.reservedNames.includes(label)) {
+    } else if (isReserved(type, label)) {
       skipFieldRest(reader);
     } else {
       reader.fail(`Message type "${type.fullName}" has no field named "${label}".`);
@@ -107,15 +116,17 @@ class TextParser {
       this.#reader.fail(`Non-repeated field "${label}" is specified multiple times.`);
     }
     if (field.isExtension || field.oneofIndex < 0) return;
-    for (const { field: other } of message.fields.values()) {
-      if (!other.isExtension && other.oneofIndex === field.oneofIndex) {
-        const oneof = message.type.oneofs[field.oneofIndex]!;
-        this.#reader.fail(
-          `Field "${label}" is specified along with field "${other.name}", ` +
-            `another member of oneof "${oneof.name}".`,
-        );
-      }
+    const oneof = message.type.oneofs[field.oneofIndex]!;
+    let members = this.#oneofs.get(message);
+    if (!members) this.#oneofs.set(message, members = new Map());
+    const other = members.get(oneof);
+    if (other) {
+      this.#reader.fail(
+        `Field "${label}" is specified along with field "${other.name}", ` +
+          `another member of oneof "${oneof.name}".`,
+      );
     }
+    members.set(oneof, field);
   }
 
   #any(message: OptionMessage): void {
@@ -154,6 +165,15 @@ class TextParser {
     if (field.label !== Label.repeated && !hasPresence(field) && isZero(value)) return;
     addOption(message, field, value);
   }
+}
+
+const reserved: WeakMap<MessageNode, Set<string>> = new WeakMap();
+
+function isReserved(type: MessageNode, name: string): boolean {
+  if (type.reservedNames.length === 0) return false;
+  let names = reserved.get(type);
+  if (!names) reserved.set(type, names = new Set(type.reservedNames));
+  return names.has(name);
 }
 
 function isAny(type: MessageNode): boolean {

@@ -2,6 +2,7 @@ import { type FieldNode, FieldType } from "../ast.ts";
 import { Feature } from "../features.ts";
 import { asciiLowerCase } from "../naming.ts";
 import { parseFloatToken, parseInteger64 } from "../number_literal.ts";
+import { valueNamed, valueNumbered } from "../option/enum_value.ts";
 import { isStrictText, type OptionScalar } from "../option/message.ts";
 import { textOrBytes } from "../source.ts";
 import { unquote } from "../string_literal.ts";
@@ -88,10 +89,10 @@ function readBool(reader: TextReader, field: FieldNode): boolean {
 
 function readEnum(reader: TextReader, field: FieldNode): number {
   const { kind, text } = reader.lexer;
-  const { values } = field.enum!;
+  const type = field.enum!;
   if (kind === TokenKind.identifier) {
     reader.lexer.next();
-    const value = values.find((value) => value.name === text);
+    const value = valueNamed(type, text);
     if (value) return value.number;
     reader.fail(`Unknown enumeration value of "${text}" for field "${field.name}".`);
   }
@@ -99,7 +100,7 @@ function readEnum(reader: TextReader, field: FieldNode): number {
     reader.fail(`Expected integer or identifier, got: ${text}`);
   }
   const number = Number(readSigned(reader, INT32_MAX));
-  if (!isClosed(field) || values.some((value) => value.number === number)) return number;
+  if (!isClosed(field) || valueNumbered(type, number)) return number;
   reader.fail(`Unknown enumeration value of "${number}" for field "${field.name}".`);
 }
 

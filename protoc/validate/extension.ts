@@ -4,6 +4,7 @@ import type { LinkContext } from "../link/context.ts";
 import { type OptionMessage, readFlag, readList, readNumber, readText } from "../option/message.ts";
 import { RangeOption } from "../option/numbers.ts";
 import { fullNameOf } from "../symbols.ts";
+import { extensionRangeOf } from "./ranges.ts";
 import { isScalarTypeName, UNVERIFIED } from "./message.ts";
 
 /** Extensions of these are declared by Google's registry, which protoc does not ask. */
@@ -31,15 +32,10 @@ const typeNames: Record<number, string> = {
 export function validateDeclared(context: LinkContext, field: FieldNode): void {
   const extendee = field.extendeeNode!;
   if (extendee.file.name === DESCRIPTOR_FILE) return;
-  const range = extendee.extensionRanges.find(({ start, end }) =>
-    start <= field.number && field.number < end
-  );
-  const options = range?.options?.value;
+  const options = extensionRangeOf(extendee, field.number)?.options?.value;
   if (!options) return;
-  const declarations = readList(options, RangeOption.declaration) as readonly OptionMessage[];
-  const declaration = declarations.find((item) =>
-    readNumber(item, RangeOption.declarationNumber, 0) === field.number
-  );
+  const declarations = declarationsOf(options);
+  const declaration = declarations.get(field.number);
   const name = fullNameOf(field);
   if (declaration) {
     if (readFlag(declaration, RangeOption.declarationReserved)) {
@@ -54,7 +50,7 @@ export function validateDeclared(context: LinkContext, field: FieldNode): void {
     return;
   }
   const verification = readNumber(options, RangeOption.verification, UNVERIFIED);
-  if (declarations.length > 0 || verification !== UNVERIFIED) {
+  if (declarations.size > 0 || verification !== UNVERIFIED) {
     context.error(
       field.extendeeOffset,
       `Missing extension declaration for field ${name} with number ${field.number} in extendee ` +
@@ -63,6 +59,21 @@ export function validateDeclared(context: LinkContext, field: FieldNode): void {
         "Otherwise, consider splitting up the range.",
     );
   }
+}
+
+const known: WeakMap<OptionMessage, Map<number, OptionMessage>> = new WeakMap();
+
+/** The declarations of a range by number; of several under one number, the first. */
+function declarationsOf(options: OptionMessage): Map<number, OptionMessage> {
+  let byNumber = known.get(options);
+  if (!byNumber) {
+    known.set(options, byNumber = new Map());
+    for (const item of readList(options, RangeOption.declaration) as readonly OptionMessage[]) {
+      const number = readNumber(item, RangeOption.declarationNumber, 0);
+      if (!byNumber.has(number)) byNumber.set(number, item);
+    }
+  }
+  return byNumber;
 }
 
 function compare(context: LinkContext, field: FieldNode, declaration: OptionMessage): void {

@@ -1,6 +1,7 @@
 import type { FieldNode, OptionsNode } from "../ast.ts";
 import { editionName } from "../features.ts";
 import type { LinkContext } from "../link/context.ts";
+import { valueNumbered } from "../option/enum_value.ts";
 import { type OptionMessage, readMessage, readNumber, readText } from "../option/message.ts";
 import { EnumValueOption, FieldOption, Support } from "../option/numbers.ts";
 import { fullNameOf, joinName } from "../symbols.ts";
@@ -51,7 +52,7 @@ class LifetimeCheck {
   }
 
   #enumValue(field: FieldNode, number: number): void {
-    const value = field.enum!.values.find((value) => value.number === number);
+    const value = valueNumbered(field.enum!, number);
     const support = value && supportOf(value.options, EnumValueOption.featureSupport);
     if (support) this.#support(support, joinName(field.enum!.scope!.fullName, value.name));
   }

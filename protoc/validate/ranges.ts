@@ -1,4 +1,4 @@
-import type { EnumNode, MessageNode } from "../ast.ts";
+import type { EnumNode, ExtensionRangeNode, MessageNode } from "../ast.ts";
 import type { LinkContext } from "../link/context.ts";
 
 /** Numbers from `start` up to but not including `end`. */
@@ -26,6 +26,21 @@ export function checkMessageRanges(context: LinkContext, message: MessageNode): 
     checkFields(context, message);
   }
   if (extensionRanges.length > 0) checkExtensionOverlap(context, message);
+}
+
+const indexes: WeakMap<MessageNode, SpanIndex> = new WeakMap();
+
+/** The first extension range of `message` that has `number`. */
+export function extensionRangeOf(
+  message: MessageNode,
+  number: number,
+): ExtensionRangeNode | undefined {
+  const { extensionRanges } = message;
+  if (extensionRanges.length === 0) return undefined;
+  let index = indexes.get(message);
+  if (!index) indexes.set(message, index = new SpanIndex(extensionRanges));
+  const [first] = index.containing(number);
+  return first === undefined ? undefined : extensionRanges[first];
 }
 
 /** Checks reserved numbers and names of an enum against each other and its values. */
