@@ -19,8 +19,8 @@ import {
 import { missingRequired } from "./required.ts";
 import { scalarValue } from "./value.ts";
 
-/** Parts of one option name; protobuf could not read values nested deeper. */
-export const MAX_OPTION_DEPTH = 100;
+/** Parts of one option name: 100 messages in each other, which is what readers take, and a field. */
+export const MAX_OPTION_PARTS = 101;
 
 /** Prefixes under which a message may be named inside a `google.protobuf.Any` literal. */
 const ANY_PREFIXES = ["type.googleapis.com/", "type.googleprod.com/"];
@@ -67,8 +67,8 @@ function interpretOption(
   if (option.name[0]!.part === "uninterpreted_option") {
     return fail('Option must not use reserved name "uninterpreted_option".');
   }
-  if (option.name.length > MAX_OPTION_DEPTH) {
-    return fail(`Option names must not have more than ${MAX_OPTION_DEPTH} parts.`);
+  if (option.name.length > MAX_OPTION_PARTS) {
+    return fail(`Option names must not have more than ${MAX_OPTION_PARTS} parts.`);
   }
   const fields: FieldNode[] = [];
   let type = options.type;
@@ -173,7 +173,12 @@ function optionValue(
         `"${field.name}.foo = value".`,
     );
   }
-  const message = parseTextFormat(option.aggregate, field.message!, textFinder(context));
+  const message = parseTextFormat(
+    option.aggregate,
+    field.message!,
+    textFinder(context),
+    option.name.length,
+  );
   if (typeof message === "string") {
     return fail(`Error while parsing option value for "${field.name}": ${message}`);
   }

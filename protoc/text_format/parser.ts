@@ -34,17 +34,20 @@ export interface TextFinder {
  * Parses a message literal of an option (protobuf text format) into a message of `type`. The text
  * has one character a byte.
  *
+ * @param depth How many messages deep the message is in the options, itself included.
  * @returns The message, or the text of all errors, joined as protoc joins them.
  */
 export function parseTextFormat(
   text: string,
   type: MessageNode,
   finder: TextFinder,
+  depth: number,
 ): OptionMessage | string {
-  const reader = new TextReader(text);
+  const reader = new TextReader(text, depth);
   const message = createOptionMessage(type);
   const parser = new TextParser(reader, finder);
   try {
+    reader.checkDepth();
     while (reader.lexer.kind !== TokenKind.end) parser.field(message);
   } catch (error) {
     if (!(error instanceof Stop)) throw error;

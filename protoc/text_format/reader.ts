@@ -1,6 +1,6 @@
 import { TextLexer, TokenKind } from "./lexer.ts";
 
-/** Levels of nesting a literal may have; deeper ones could not be read back by protobuf. */
+/** Messages inside messages that options may have; readers of descriptors refuse more. */
 export const MAX_LITERAL_DEPTH = 100;
 
 /** Thrown to leave the parse; its message has been recorded. */
@@ -11,9 +11,10 @@ export class TextReader {
   /** In the order they were found. */
   readonly errors: string[] = [];
   readonly lexer: TextLexer;
-  #depth = 0;
+  #depth: number;
 
-  constructor(text: string) {
+  constructor(text: string, depth: number) {
+    this.#depth = depth;
     this.lexer = new TextLexer(text, (message) => this.errors.push(message));
     this.lexer.next();
   }
@@ -61,17 +62,22 @@ export class TextReader {
 
   /** A message in braces or angle brackets; `field` reads one field. */
   block(field: () => void): void {
-    if (++this.#depth > MAX_LITERAL_DEPTH) {
-      this.fail(
-        "Message is too deep, the parser exceeded the configured recursion limit of " +
-          `${MAX_LITERAL_DEPTH}.`,
-      );
-    }
+    this.#depth++;
+    this.checkDepth();
     const isAngle = this.take("<");
     if (!isAngle) this.expect("{");
     while (!this.looksAt(">") && !this.looksAt("}")) field();
     this.expect(isAngle ? ">" : "}");
     this.#depth--;
+  }
+
+  /** Fails when the current message is too deep. */
+  checkDepth(): void {
+    if (this.#depth <= MAX_LITERAL_DEPTH) return;
+    this.fail(
+      "Message is too deep, the parser exceeded the configured recursion limit of " +
+        `${MAX_LITERAL_DEPTH}.`,
+    );
   }
 
   /** `[name]` or `[prefix/name]`, the slash staying with the prefix. */
