@@ -22,8 +22,8 @@ export type Content = string | Uint8Array;
 
 /** What a compiler is made of. */
 export interface CompilerOptions {
-  /** The text of an imported file; undefined when there is none. */
-  readonly read: (name: string) => Content | undefined;
+  /** The text of an imported file, or the file parsed ahead; undefined when there is none. */
+  readonly read: (name: string) => Content | ParsedFile | undefined;
   /** Keep locations and comments. */
   readonly sourceInfo?: boolean;
   /** Keep options that are for the source only. */
@@ -31,11 +31,34 @@ export interface CompilerOptions {
 }
 
 /** A parsed file that waits for its imports. */
-interface ParsedFile {
+export class ParsedFile {
   readonly file: FileNode;
   readonly info: SourceInfo | undefined;
+  /** What the lexer and the parser complained about. */
   readonly diagnostics: readonly Diagnostic[];
   readonly hadErrors: boolean;
+
+  constructor(name: string, content: Content, sourceInfo: boolean) {
+    const diagnostics: Diagnostic[] = [];
+    const isTooLarge = content.length > MAX_FILE_BYTES;
+    const source = new Source(isTooLarge ? "" : content);
+    this.info = sourceInfo ? new SourceInfo() : undefined;
+    const result = parseFile(name, source, this.info, (offset, message, isWarning) => {
+      diagnostics.push(diagnosticAt(source, name, offset, message, isWarning));
+    });
+    if (isTooLarge) {
+      const message = `File has ${content.length} bytes, more than the limit of ${MAX_FILE_BYTES}.`;
+      diagnostics.push(diagnosticAt(undefined, name, -1, message, false));
+    }
+    this.file = result.file;
+    this.diagnostics = diagnostics;
+    this.hadErrors = result.hadErrors || isTooLarge;
+  }
+
+  /** Names of the files it imports. */
+  get imports(): string[] {
+    return [...this.file.imports, ...this.file.optionImports].map((node) => node.name);
+  }
 }
 
 /** A file without errors. */
@@ -93,7 +116,6 @@ export class Compiler {
   readonly #options: CompilerOptions;
   readonly #table = new SymbolTable();
   readonly #compiled: Map<string, CompiledFile> = new Map();
-  readonly #parsed: Map<string, ParsedFile> = new Map();
   /** Files being compiled, each imported by the one before. */
   readonly #pending: FileNode[] = [];
   /** Files that had errors in this run. */
@@ -129,7 +151,6 @@ export class Compiler {
   endRun(): void {
     this.#requested.clear();
     this.#failed.clear();
-    this.#parsed.clear();
     this.diagnostics = new Diagnostics();
   }
 
@@ -137,36 +158,33 @@ export class Compiler {
    * True when a compiled file was made from this text; if not, complains. A built-in file that others
    * import stays what it is, whatever text comes under its name later.
    */
-  isSame(compiled: CompiledFile, content: Content): boolean {
+  isSame(compiled: CompiledFile, content: Content | ParsedFile): boolean {
     const { file, isWellKnown } = compiled;
-    if (isWellKnown || file.source.text === new Source(content).text) return true;
+    const source = content instanceof ParsedFile ? content.file.source : new Source(content);
+    if (isWellKnown || file.source.text === source.text) return true;
     const message =
       "A file with this name is already loaded, with other text. Use another name or a new loader.";
-    this.#report(undefined, file.name, -1, message, false);
+    this.#reportFile(file.name, message);
     return false;
   }
 
-  /**
-   * Parses a file ahead of {@linkcode compile} and tells what it imports: so that callers can fetch
-   * these without blocking.
-   */
-  parse(name: string, content: Content): string[] {
-    const { file } = this.#parse(name, content);
-    return [...file.imports, ...file.optionImports].map((node) => node.name);
+  /** Parses a file ahead of {@linkcode compile}, so that what it imports can be fetched first. */
+  parse(name: string, content: Content): ParsedFile {
+    return new ParsedFile(name, content, this.#options.sourceInfo ?? false);
   }
 
   /**
    * Compiles a file and what it imports.
    *
-   * @param content Its text; read like that of an import when not given.
+   * @param content Its text, or the file parsed ahead; read like that of an import when not given.
    * @returns Undefined when it had errors, which are in {@linkcode diagnostics}.
    */
-  compile(name: string, content?: Content): CompiledFile | undefined {
+  compile(name: string, content?: Content | ParsedFile): CompiledFile | undefined {
     this.#requested.add(name);
     return this.#compile(name, content);
   }
 
-  #compile(name: string, content?: Content): CompiledFile | undefined {
+  #compile(name: string, content?: Content | ParsedFile): CompiledFile | undefined {
     const existing = this.#compiled.get(name);
     if (existing) return existing;
     if (this.#failed.has(name)) return undefined;
@@ -181,33 +199,24 @@ export class Compiler {
     return compiled;
   }
 
-  #compileNew(name: string, content: Content | undefined): CompiledFile | undefined {
-    let parsed = this.#parsed.get(name);
+  #compileNew(name: string, content: Content | ParsedFile | undefined): CompiledFile | undefined {
     let isWellKnown = false;
-    if (!parsed) {
-      if (content === undefined && !isCanonicalName(name)) {
-        const message =
-          'Backslashes, consecutive slashes, ".", or ".." are not allowed in the virtual path';
-        this.#report(undefined, name, -1, message, false);
-        return undefined;
+    if (content === undefined) {
+      if (!isCanonicalName(name)) {
+        return this.#reportFile(
+          name,
+          'Backslashes, consecutive slashes, ".", or ".." are not allowed in the virtual path',
+        );
       }
-      if (content === undefined) {
-        content = this.#options.read(name);
-        isWellKnown = content === undefined;
-        content ??= wellKnownText(name);
-      }
-      if (content === undefined) {
-        this.#report(undefined, name, -1, "File not found.", false);
-        return undefined;
-      }
-      if (this.#pending.length >= MAX_IMPORT_DEPTH) {
-        const message = `Imports are nested deeper than ${MAX_IMPORT_DEPTH} files.`;
-        this.#report(undefined, name, -1, message, false);
-        return undefined;
-      }
-      parsed = this.#parse(name, content);
+      content = this.#options.read(name);
+      isWellKnown = content === undefined;
+      content ??= wellKnownText(name);
+      if (content === undefined) return this.#reportFile(name, "File not found.");
     }
-    this.#parsed.delete(name);
+    if (this.#pending.length >= MAX_IMPORT_DEPTH) {
+      return this.#reportFile(name, `Imports are nested deeper than ${MAX_IMPORT_DEPTH} files.`);
+    }
+    const parsed = content instanceof ParsedFile ? content : this.parse(name, content);
     for (const diagnostic of parsed.diagnostics) this.diagnostics.add(diagnostic);
     if (parsed.hadErrors) return undefined;
     const { file, info } = parsed;
@@ -252,28 +261,10 @@ export class Compiler {
     file.optionImports.forEach(({ name }, i) => check(name, file.optionDependencies[i]));
   }
 
-  #parse(name: string, content: Content): ParsedFile {
-    const diagnostics: Diagnostic[] = [];
-    const known = this.#parsed.get(name);
-    if (known) return known;
-    const isTooLarge = content.length > MAX_FILE_BYTES;
-    const source = new Source(isTooLarge ? "" : content);
-    const info = this.#options.sourceInfo ? new SourceInfo() : undefined;
-    const result = parseFile(name, source, info, (offset, message, isWarning) => {
-      diagnostics.push(diagnosticAt(source, name, offset, message, isWarning));
-    });
-    if (isTooLarge) {
-      const message = `File has ${content.length} bytes, more than the limit of ${MAX_FILE_BYTES}.`;
-      diagnostics.push(diagnosticAt(undefined, name, -1, message, false));
-    }
-    const parsed = {
-      file: result.file,
-      info,
-      diagnostics,
-      hadErrors: result.hadErrors || isTooLarge,
-    };
-    this.#parsed.set(name, parsed);
-    return parsed;
+  /** Reports an error about a file as a whole. */
+  #reportFile(name: string, message: string): undefined {
+    this.#report(undefined, name, -1, message, false);
+    return undefined;
   }
 
   #reportCycle(from: number): void {

@@ -1,5 +1,5 @@
 import { createRegistry, type DescFile, type Registry } from "@bufbuild/protobuf";
-import { type CompiledFile, Compiler, type Content } from "./compiler.ts";
+import { type CompiledFile, Compiler, type Content, type ParsedFile } from "./compiler.ts";
 import { type Diagnostic, ProtoError } from "./diagnostic.ts";
 import { createDescriptors } from "./descriptor_set.ts";
 import { findFiles, ImportRoots } from "./resolver.ts";
@@ -74,11 +74,12 @@ export class Loader {
 
   readonly #loaded: Record<string, DescFile> = Object.create(null);
   readonly #descriptors: Map<string, DescFile> = new Map();
-  readonly #contents: Map<string, Content> = new Map();
   readonly #compiler: Compiler;
   readonly #resolve: LoaderOptions["resolve"];
   #warnings: Diagnostic[] = [];
   #registry: Registry | undefined;
+  /** Files fetched for the run that goes on; undefined ones were looked for in vain. */
+  #fetched: Fetched | undefined;
 
   /** Creates a loader that knows the built-in files only. */
   constructor(options: LoaderOptions = {}) {
@@ -136,8 +137,8 @@ export class Loader {
    */
   async loadAsync(text: string | Uint8Array, name: string): Promise<DescFile> {
     checkName(name);
-    await this.#fetch([{ name, text }], undefined);
-    return this.#run([{ name, text }])[0]!;
+    const files = [{ name, text }];
+    return this.#run(files, await this.#fetch(files, undefined))[0]!;
   }
 
   /**
@@ -168,18 +169,18 @@ export class Loader {
     const found = await findFiles(paths, roots);
     if (found.missing.length > 0) throw new ProtoError(found.missing);
     const files = found.names.map((name) => ({ name, text: undefined }));
-    await this.#fetch(files, roots);
-    return this.#run(files);
+    return this.#run(files, await this.#fetch(files, roots));
   }
 
   /** Compiles files whose imports can be had without waiting. */
-  #run(files: readonly RequestedFile[]): DescFile[] {
+  #run(files: readonly RequestedFile[], fetched?: Fetched): DescFile[] {
     const compiler = this.#compiler;
+    this.#fetched = fetched;
     const compiled: CompiledFile[] = [];
     try {
       compiler.request(files.map(({ name }) => name));
       for (const { name, text } of files) {
-        const file = compiler.compile(name, text);
+        const file = compiler.compile(name, fetched?.get(name) ?? text);
         if (file && (text === undefined || compiler.isSame(file, text))) compiled.push(file);
       }
       this.#describe();
@@ -188,7 +189,7 @@ export class Loader {
       return compiled.map((file) => this.#descriptors.get(file.name)!);
     } finally {
       compiler.endRun();
-      this.#contents.clear();
+      this.#fetched = undefined;
     }
   }
 
@@ -212,9 +213,8 @@ export class Loader {
     this.#registry = undefined;
   }
 
-  #read(name: string): Content | undefined {
-    const content = this.#contents.get(name);
-    if (content !== undefined) return content;
+  #read(name: string): Content | ParsedFile | undefined {
+    if (this.#fetched?.has(name)) return this.#fetched.get(name);
     const resolved = this.#resolve?.(name);
     if (resolved instanceof Promise) {
       // Nobody will look at what becomes of it.
@@ -226,34 +226,31 @@ export class Loader {
     return resolved ?? undefined;
   }
 
-  /** Gets the text of all files and of what they import, so that {@linkcode #run} need not wait. */
-  async #fetch(files: readonly RequestedFile[], roots: ImportRoots | undefined): Promise<void> {
-    const compiler = this.#compiler;
+  /** Gets and parses all files and what they import, so that {@linkcode #run} need not wait. */
+  async #fetch(
+    files: readonly RequestedFile[],
+    roots: ImportRoots | undefined,
+  ): Promise<Fetched> {
+    const fetched: Fetched = new Map();
+    const waiting = [...files];
     const seen = new Set(files.map(({ name }) => name));
-    let wave: readonly RequestedFile[] = files;
-    while (wave.length > 0) {
-      const contents: (Content | undefined)[] = [];
-      for (let i = 0; i < wave.length; i += MAX_PENDING_READS) {
-        const batch = wave.slice(i, i + MAX_PENDING_READS);
-        contents.push(
-          ...await Promise.all(
-            batch.map(({ name, text }) => text ?? this.#fetchOne(name, roots)),
-          ),
-        );
-      }
-      const next: RequestedFile[] = [];
-      wave.forEach(({ name, text }, i) => {
+    while (waiting.length > 0) {
+      const batch = waiting.splice(0, MAX_PENDING_READS);
+      const contents = await Promise.all(
+        batch.map(({ name, text }) => text ?? this.#fetchOne(name, roots)),
+      );
+      batch.forEach(({ name }, i) => {
         const content = contents[i];
-        if (content === undefined) return;
-        if (text === undefined) this.#contents.set(name, content);
-        for (const imported of compiler.parse(name, content)) {
+        const parsed = content === undefined ? undefined : this.#compiler.parse(name, content);
+        fetched.set(name, parsed);
+        for (const imported of parsed?.imports ?? []) {
           if (seen.has(imported)) continue;
           seen.add(imported);
-          next.push({ name: imported, text: undefined });
+          waiting.push({ name: imported, text: undefined });
         }
       });
-      wave = next;
     }
+    return fetched;
   }
 
   async #fetchOne(name: string, roots: ImportRoots | undefined): Promise<Content | undefined> {
@@ -261,6 +258,9 @@ export class Loader {
     return await this.#resolve?.(name) ?? await roots?.read(name);
   }
 }
+
+/** Parsed files by name; undefined where there is none. */
+type Fetched = Map<string, ParsedFile | undefined>;
 
 /** A file to load; without text it is read. */
 interface RequestedFile {
