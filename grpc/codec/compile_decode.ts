@@ -53,11 +53,14 @@ const VARINT = "if(p<e&&(v=b[p])<128)p++;else{v=varint32(b,p,e);p=cursor.p;}";
 export function compileDecode(desc: DescMessage, decoderOf: DecoderOf): Decode {
   const source = new Source();
   const slots = desc.members.map((member, i) => slotOf(desc, member, `f${i}`, source));
+  const holdsViews = desc.fields.some((field) => field.scalar === ScalarType.BYTES);
   source.line(
     ...constructorLines(desc, slots, source),
     "return function decode(b,p,e,d,m,g){",
     "if(d<0)tooDeep(p);",
     "let t=0,q=0,v=0,u;",
+    // A view costs a quarter less to make if the buffer need not be asked for each time.
+    holdsViews ? "const buffer=b.buffer,offset=b.byteOffset;" : "",
     ...slots.map((slot) => `let ${slot.variable}=${slot.initial};`),
     "if(m!==undefined){",
     ...slots.map((slot) => `${slot.variable}=${slot.reload};`),
@@ -324,7 +327,7 @@ function readLines(
     case ScalarType.STRING:
       return `${LENGTH}${set(`${utf8Validation ? "strictString" : "lenientString"}(b,p,q)`)}p=q;`;
     case ScalarType.BYTES:
-      return `${LENGTH}${set("b.subarray(p,q)")}p=q;`;
+      return `${LENGTH}${set("new Uint8Array(buffer,offset+p,q-p)")}p=q;`;
     case ScalarType.INT32:
       return VARINT + set("v|0");
     case ScalarType.UINT32:
