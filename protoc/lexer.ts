@@ -1,3 +1,16 @@
+import {
+  BLANK,
+  classes,
+  CONTROL,
+  DIGIT,
+  ESCAPE,
+  HEX,
+  LETTER,
+  NEWLINE,
+  OCTAL,
+  SLASH,
+  STAR,
+} from "./character.ts";
 import { CommentCollector, type Comments } from "./comments.ts";
 
 /** What a token is. */
@@ -17,40 +30,6 @@ export const Token = {
  * error messages and of string values in hand.
  */
 export const MAX_TOKEN_BYTES = 16 * 1024 * 1024;
-
-const LETTER = 1;
-const DIGIT = 2;
-const OCTAL = 4;
-const HEX = 8;
-/** Blank, but not the end of a line. */
-const BLANK = 16;
-const CONTROL = 32;
-/** What may follow a backslash on its own. */
-const ESCAPE = 64;
-
-const NEWLINE = 0x0a;
-const SLASH = 0x2f;
-const STAR = 0x2a;
-
-/** Classes of the 256 bytes. */
-const classes = /* @__PURE__ */ characterClasses();
-
-function characterClasses(): Uint8Array {
-  const table = new Uint8Array(256);
-  const mark = (characters: string, flag: number) => {
-    for (let i = 0; i < characters.length; i++) table[characters.charCodeAt(i)]! |= flag;
-  };
-  mark("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", LETTER);
-  mark("0123456789", DIGIT);
-  mark("01234567", OCTAL);
-  mark("0123456789abcdefABCDEF", HEX);
-  mark(" \t\r\v\f", BLANK);
-  mark("abfnrtv\\?'\"", ESCAPE);
-  for (let code = 0; code < 0x20; code++) {
-    if (code !== NEWLINE && (table[code]! & BLANK) === 0) table[code]! |= CONTROL;
-  }
-  return table;
-}
 
 /**
  * Splits a file into tokens as protoc's tokenizer does, with its messages. The token is described by
@@ -145,6 +124,11 @@ export class Lexer {
     this.#endOfInput();
   }
 
+  /** Gives up on the rest of the file: the next token is the end. */
+  abandon(): void {
+    this.#at = this.#text.length;
+  }
+
   #endOfInput(): void {
     this.kind = Token.end;
     this.symbol = 0;
@@ -154,7 +138,7 @@ export class Lexer {
   #tooLong(): void {
     this.#report(this.start, `Token is longer than ${MAX_TOKEN_BYTES} bytes.`);
     // Nothing of the rest can be trusted; without it there is one clear error.
-    this.#at = this.#text.length;
+    this.abandon();
     this.#endOfInput();
   }
 

@@ -93,12 +93,11 @@ function parseRangeOptions(
   for (let i = first + 1; i < extensionRanges.length; i++) {
     const copies = extensionRanges[i]!.options = new OptionsNode();
     for (const option of options.uninterpreted) copies.uninterpreted.push(option.copy());
+    let index = 0;
     for (const original of template) {
       const copy = new Location([...location!.path, i, RangeTag.options], original.start);
       copy.end = original.end;
-      if (original.option) {
-        copy.option = copies.uninterpreted[options.uninterpreted.indexOf(original.option)];
-      }
+      if (original.option) copy.option = copies.uninterpreted[index++];
       locations!.push(copy);
     }
   }

@@ -22,6 +22,10 @@ export class Source {
   #hasTabs: boolean | undefined;
   /** Line of the last lookup: the next is likely near. */
   #lastLine = 0;
+  /** The last column that was counted: the next is likely behind it on a line that may be long. */
+  #columnLine = -1;
+  #columnOffset = 0;
+  #column = 0;
 
   /** Takes text, or the bytes of a file. */
   constructor(content: string | Uint8Array) {
@@ -72,11 +76,15 @@ export class Source {
     const start = this.lines[line]!;
     this.#hasTabs ??= this.text.indexOf("\t") >= 0;
     if (!this.#hasTabs) return offset - start;
-    let column = 0;
-    for (let at = start; at < offset; at++) {
+    const isAhead = this.#columnLine === line && this.#columnOffset <= offset;
+    let column = isAhead ? this.#column : 0;
+    for (let at = isAhead ? this.#columnOffset : start; at < offset; at++) {
       if (this.text.charCodeAt(at) === 0x09) column += TAB_WIDTH - column % TAB_WIDTH;
       else column++;
     }
+    this.#columnLine = line;
+    this.#columnOffset = offset;
+    this.#column = column;
     return column;
   }
 

@@ -1,4 +1,5 @@
 import type { Comments } from "./comments.ts";
+import { MAX_DIAGNOSTICS } from "./diagnostic.ts";
 import { Lexer, Token } from "./lexer.ts";
 import { parseInteger } from "./number_literal.ts";
 import type { Source } from "./source.ts";
@@ -44,7 +45,7 @@ export class TokenReader {
   depth = 0;
   /** Levels of groups around the token. */
   groupDepth = 0;
-  #hadErrors = false;
+  #errorCount = 0;
   #leading = "";
   #detached: string[] = [];
   readonly #report: (offset: number, message: string, isWarning: boolean) => void;
@@ -68,13 +69,13 @@ export class TokenReader {
 
   /** True when something was reported that makes the file useless. */
   get hadErrors(): boolean {
-    return this.#hadErrors;
+    return this.#errorCount > 0;
   }
 
-  /** Reports an error at an offset. */
+  /** Reports an error at an offset; after {@linkcode MAX_DIAGNOSTICS} the file ends there. */
   errorAt(offset: number, message: string): void {
-    this.#hadErrors = true;
-    this.#report(offset, message, false);
+    if (++this.#errorCount > MAX_DIAGNOSTICS) this.lexer.abandon();
+    else this.#report(offset, message, false);
   }
 
   /** Reports an error at the token. */
@@ -191,7 +192,7 @@ export class TokenReader {
     } else if (symbol === Punctuator.closeBrace) {
       this.#detached = comments.detached;
     } else {
-      this.#detached = this.#detached.concat(comments.detached);
+      for (const comment of comments.detached) this.#detached.push(comment);
     }
     this.#leading = comments.leading;
     return true;

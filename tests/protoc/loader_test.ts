@@ -7,7 +7,13 @@ import {
   TimestampSchema,
 } from "@bufbuild/protobuf/wkt";
 import { join } from "node:path";
-import { Loader, MAX_FILE_BYTES, MAX_IMPORT_DEPTH, ProtoError } from "../../protoc/mod.ts";
+import {
+  Loader,
+  MAX_DIAGNOSTICS,
+  MAX_FILE_BYTES,
+  MAX_IMPORT_DEPTH,
+  ProtoError,
+} from "../../protoc/mod.ts";
 
 /** A loader whose imports come from an object. */
 function loaderOf(files: Record<string, string>): Loader {
@@ -187,6 +193,19 @@ Deno.test("Loader.load() refuses a file that is too large unread", () => {
   assertEquals(errorsOf(() => new Loader().load(bytes, "a.proto")), [
     "a.proto: File has 67108865 bytes, more than the limit of 67108864.",
   ]);
+});
+
+Deno.test("Loader.load() gives up on a file after its ten thousandth error", () => {
+  const text = "\té".repeat(500_000);
+  const error = assertThrows(() => new Loader().load(text, "a.proto"), ProtoError);
+  assertEquals(error.diagnostics.length, MAX_DIAGNOSTICS);
+  assertEquals(error.diagnostics[1]!.column, 9);
+});
+
+Deno.test("Loader.load() takes time in proportion to comments between empty statements", () => {
+  const text = 'syntax = "proto3";\n' + "// a\n\n;\n".repeat(100_000);
+  const file = new Loader({ sourceInfo: true }).load(text, "a.proto");
+  assertEquals(file.proto.sourceCodeInfo!.location.length, 2);
 });
 
 Deno.test("Loader.load() takes time in proportion to a lattice of imports", () => {
