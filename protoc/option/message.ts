@@ -109,11 +109,12 @@ const shared = new WireWriter();
 /** The wire bytes of `message` as protoc writes them: ascending field numbers, extensions too. */
 export function serializeOptionMessage(message: OptionMessage): Uint8Array {
   const start = shared.length;
-  writeMessage(shared, message);
+  writeOptionMessage(shared, message);
   return shared.take(start);
 }
 
-function writeMessage(writer: WireWriter, message: OptionMessage): void {
+/** Appends the wire bytes of `message`: ascending field numbers, extensions among them. */
+export function writeOptionMessage(writer: WireWriter, message: OptionMessage): void {
   const { fields, type } = message;
   if (type.mapEntry) {
     // Map entries carry key and value even when they were not given.
@@ -210,7 +211,7 @@ function writeMessageSetItem(writer: WireWriter, field: FieldNode, value: Option
   writer.varint(field.number);
   writer.tag(3, 2);
   const start = writer.begin();
-  writeMessage(writer, value);
+  writeOptionMessage(writer, value);
   writer.end(start);
   writer.tag(1, 4);
 }
@@ -220,13 +221,13 @@ function writeSingle(writer: WireWriter, field: FieldNode, value: OptionScalar):
     case FieldType.message: {
       writer.tag(field.number, 2);
       const start = writer.begin();
-      writeMessage(writer, value as OptionMessage);
+      writeOptionMessage(writer, value as OptionMessage);
       writer.end(start);
       return;
     }
     case FieldType.group:
       writer.tag(field.number, 3);
-      writeMessage(writer, value as OptionMessage);
+      writeOptionMessage(writer, value as OptionMessage);
       writer.tag(field.number, 4);
       return;
     default:

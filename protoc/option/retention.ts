@@ -41,6 +41,32 @@ export function serializeOptions(
   return { bytes: serializeOptionMessage(kept), isDropped };
 }
 
+/**
+ * Writes the options of an element as field `tag` of its descriptor, in the form
+ * {@linkcode serializeOptions} gives; nothing when they are dropped.
+ */
+export function writeOptions(
+  writer: WireWriter,
+  tag: number,
+  options: OptionsNode,
+  retain = false,
+  stripped?: number[][],
+): void {
+  let message = options.value;
+  if (message && !retain && hasSourceOnly(message)) {
+    const kept = strip(message, [], stripped);
+    if (isEmpty(kept) && !isEmpty(message)) {
+      stripped?.push([]);
+      return;
+    }
+    message = kept;
+  }
+  writer.tag(tag, 2);
+  const start = writer.begin();
+  if (message) writeOptionMessage(writer, message);
+  writer.end(start);
+}
+
 function isSourceOnly({ field }: OptionField): boolean {
   const options = field.options?.value;
   return options !== undefined &&

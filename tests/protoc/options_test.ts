@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { OptionsNode } from "../../protoc/ast.ts";
-import { serializeOptions } from "../../protoc/option/retention.ts";
+import { serializeOptions, writeOptions } from "../../protoc/option/retention.ts";
+import { WireWriter } from "../../protoc/option/wire.ts";
 import { TextLexer, TokenKind } from "../../protoc/text_format/lexer.ts";
 import { compiled } from "./compiled.ts";
 
@@ -264,4 +265,13 @@ Deno.test("TextLexer cuts text as protoc's tokenizer does", () => {
     "Need space between identifier and decimal point.",
     "Numbers starting with leading zero must be in octal.",
   ]);
+});
+
+Deno.test("writeOptions() writes what serializeOptions() gives, as a field", () => {
+  const { file } = compiled(`${head}message T { option deprecated = true; option (many) = 7; }`);
+  const { options } = file!.messages.find((message) => message.name === "T")!;
+  const writer = new WireWriter();
+  writeOptions(writer, 7, options!);
+  const { bytes } = serializeOptions(options!);
+  assertEquals(writer.take(), new Uint8Array([0x3a, bytes.length, ...bytes]));
 });
