@@ -249,16 +249,20 @@ export class Compiler {
   #checkImports(context: LinkContext): void {
     const { file } = context;
     const seen = new Set<string>();
-    const check = (name: string, dependency: FileNode | undefined) => {
+    const check = (name: string): number => {
       const offset = importOffset(file, name);
       if (seen.has(name)) context.error(offset, `Import "${name}" was listed twice.`);
       seen.add(name);
-      if (!dependency && name !== file.name) {
+      return offset;
+    };
+    file.imports.forEach(({ name }, index) => {
+      const offset = check(name);
+      if (!file.dependencies[index] && name !== file.name) {
         context.error(offset, `Import "${name}" was not found or had errors.`);
       }
-    };
-    file.imports.forEach(({ name }, i) => check(name, file.dependencies[i]));
-    file.optionImports.forEach(({ name }, i) => check(name, file.optionDependencies[i]));
+    });
+    // Whether these are there matters only when options are set: linking looks.
+    for (const { name } of file.optionImports) check(name);
   }
 
   /** Reports an error about a file as a whole. */
