@@ -3,10 +3,12 @@ import {
   isEmpty,
   type OptionField,
   type OptionMessage,
+  readNumber,
   serializeOptionMessage,
+  writeOptionMessage,
 } from "./message.ts";
 import { FieldOption } from "./numbers.ts";
-import { readNumber } from "./message.ts";
+import type { WireWriter } from "./wire.ts";
 
 /** `FieldOptions.OptionRetention.RETENTION_SOURCE`. */
 const RETENTION_SOURCE = 2;
