@@ -356,7 +356,7 @@ export class ServerCall extends MessageStream implements TimerNode {
 
   /** A client that still sends is listened to no more, and told so soon. */
   #stopUpload(): void {
-    if (!this.closed) this.#linger = new h2.UploadLinger(this);
+    if (this.receivable) this.#linger = new h2.UploadLinger(this);
   }
 
   /** The client is gone: the handler learns of it, nothing is sent. */

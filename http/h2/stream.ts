@@ -113,6 +113,12 @@ export abstract class Stream {
     return this.state === State.CLOSED;
   }
 
+  /** Whether the peer may still send. */
+  get receivable(): boolean {
+    const state: State = this.state;
+    return state === State.OPEN || state === State.HALF_CLOSED_LOCAL;
+  }
+
   /** Whether this side may still send. */
   get sendable(): boolean {
     const state: State = this.state;
