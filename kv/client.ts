@@ -55,8 +55,11 @@ import type {
   RevokeResponse,
   TtlRequest,
   TtlResponse,
+  TxnRequest,
+  TxnResponse,
   WatchRequest,
 } from "./types.ts";
+import { isReadOnly, readTxn, txnMessage } from "./txn.ts";
 import { Watch } from "./watch.ts";
 import { WatchState } from "./watch_state.ts";
 import { WatchStream } from "./watch_stream.ts";
@@ -127,6 +130,16 @@ export class Client implements AsyncDisposable {
   async delete(request: DeleteRequest, options?: number | CallOptions): Promise<DeleteResponse> {
     const message = deleteMessage(request);
     return readDelete(await this.#call("delete", "once", this.#kv.DeleteRange, message, options));
+  }
+
+  /**
+   * Checks conditions and, by their outcome, carries one of two lists of operations out, all at once.
+   * One that only reads is retried like a read.
+   */
+  async txn(request: TxnRequest, options?: number | CallOptions): Promise<TxnResponse> {
+    const message = txnMessage(request);
+    const kind = isReadOnly(message) ? "read" : "once";
+    return readTxn(await this.#call("txn", kind, this.#kv.Txn, message, options));
   }
 
   /** Drops the history before a revision. Watches that still need it end with `CompactedError`. */

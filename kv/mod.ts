@@ -20,8 +20,8 @@
  * client
  * watch_stream  lease          who talks to the server all the time
  * watch  retry  schema         a watch's reader; what may be sent twice; services
- * watch_state  ops  backoff    pure: responses to steps, requests to messages
- * errors  endpoints  range  key_value
+ * watch_state  txn  ops  backoff   pure: responses to steps, requests to messages
+ * errors  endpoints  fields  range  key_value
  * server_errors  types  wire  proto/
  * ```
  *
@@ -47,6 +47,7 @@ export type {
   CallOptions,
   CompactRequest,
   CompactResponse,
+  Comparison,
   DeleteRequest,
   DeleteResponse,
   GetRequest,
@@ -65,6 +66,10 @@ export type {
   SortTarget,
   TtlRequest,
   TtlResponse,
+  TxnOperation,
+  TxnRequest,
+  TxnResponse,
+  TxnResult,
   WatchEvent,
   WatchFilters,
   WatchRequest,

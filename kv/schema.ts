@@ -30,6 +30,8 @@ import type {
   RangeMessage,
   RangeResult,
   TimeToLiveResult,
+  TxnMessage,
+  TxnResultMessage,
   WatchMessage,
   WatchResult,
 } from "./wire.ts";
@@ -62,6 +64,7 @@ export interface KvService {
   readonly Range: Unary<RangeMessage, RangeResult>;
   readonly Put: Unary<PutMessage, PutResult>;
   readonly DeleteRange: Unary<DeleteMessage, DeleteResult>;
+  readonly Txn: Unary<TxnMessage, TxnResultMessage>;
   readonly Compact: Unary<CompactMessage, Headed>;
 }
 

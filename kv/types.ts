@@ -137,6 +137,60 @@ export interface DeleteResponse {
   readonly prevKvs: KeyValue[];
 }
 
+/**
+ * A condition on one key, or on every key of a range. Exactly one of `version`, `createRevision`,
+ * `modRevision`, `value` and `lease` is given. A key that does not exist has 0 for all numbers, and no
+ * value: a condition on its value never holds.
+ */
+export interface Comparison extends KeySelector {
+  /** How what is there has to compare with what is given. @default {"EQUAL"} */
+  readonly result?: "EQUAL" | "GREATER" | "LESS" | "NOT_EQUAL";
+  /** Puts since the key was created; 0: it does not exist. */
+  readonly version?: Int64;
+  /** Revision that created the key; 0: it does not exist. */
+  readonly createRevision?: Int64;
+  /** Revision that changed the key last. */
+  readonly modRevision?: Int64;
+  /** The value; compared octet by octet. */
+  readonly value?: Bytes;
+  /** The lease; 0: none. */
+  readonly lease?: Int64;
+}
+
+/** One operation of a transaction. */
+export type TxnOperation =
+  | { readonly put: PutRequest }
+  | { readonly get: GetRequest }
+  | { readonly delete: DeleteRequest }
+  | { readonly txn: TxnRequest };
+
+/** What {@linkcode Client.txn} takes. A key may be put once, and not where it is deleted too. */
+export interface TxnRequest {
+  /** Conditions; none always hold. */
+  readonly compare?: readonly Comparison[];
+  /** Carried out, in order, if all conditions hold. */
+  readonly success?: readonly TxnOperation[];
+  /** Carried out, in order, if one does not. */
+  readonly failure?: readonly TxnOperation[];
+}
+
+/** Answer to one operation, under the name the operation had. */
+export type TxnResult =
+  | { readonly put: PutResponse }
+  | { readonly get: GetResponse }
+  | { readonly delete: DeleteResponse }
+  | { readonly txn: TxnResponse };
+
+/** What {@linkcode Client.txn} gives. */
+export interface TxnResponse {
+  /** Its `revision` is that of all changes, or the present one if there was none. */
+  readonly header: ResponseHeader;
+  /** Whether all conditions held. */
+  readonly succeeded: boolean;
+  /** Answers to the operations that were carried out, in order. */
+  readonly responses: TxnResult[];
+}
+
 /** What {@linkcode Client.compact} takes. */
 export interface CompactRequest {
   /** History before this revision is dropped; the revision itself can still be read. */

@@ -86,6 +86,52 @@ export interface DeleteResult extends Headed {
   readonly prevKvs: readonly KeyValueMessage[];
 }
 
+/** `etcdserverpb.Compare`. */
+export interface CompareMessage {
+  readonly result: number;
+  readonly target: number;
+  readonly key: Uint8Array;
+  readonly rangeEnd: Uint8Array;
+  readonly targetUnion:
+    | { readonly case: "value"; readonly value: Uint8Array }
+    | {
+      readonly case: "version" | "createRevision" | "modRevision" | "lease";
+      readonly value: bigint;
+    };
+}
+
+/** `etcdserverpb.RequestOp`. */
+export interface RequestOpMessage {
+  readonly request:
+    | { readonly case: "requestRange"; readonly value: RangeMessage }
+    | { readonly case: "requestPut"; readonly value: PutMessage }
+    | { readonly case: "requestDeleteRange"; readonly value: DeleteMessage }
+    | { readonly case: "requestTxn"; readonly value: TxnMessage };
+}
+
+/** `etcdserverpb.TxnRequest`. */
+export interface TxnMessage {
+  readonly compare: readonly CompareMessage[];
+  readonly success: readonly RequestOpMessage[];
+  readonly failure: readonly RequestOpMessage[];
+}
+
+/** `etcdserverpb.ResponseOp`. */
+export interface ResponseOpMessage {
+  readonly response:
+    | { readonly case: "responseRange"; readonly value: RangeResult }
+    | { readonly case: "responsePut"; readonly value: PutResult }
+    | { readonly case: "responseDeleteRange"; readonly value: DeleteResult }
+    | { readonly case: "responseTxn"; readonly value: TxnResultMessage }
+    | { readonly case: undefined };
+}
+
+/** `etcdserverpb.TxnResponse`. */
+export interface TxnResultMessage extends Headed {
+  readonly succeeded: boolean;
+  readonly responses: readonly ResponseOpMessage[];
+}
+
 /** `etcdserverpb.CompactionRequest`. */
 export interface CompactMessage {
   readonly revision: bigint;

@@ -182,6 +182,91 @@ etcdTest("keys", async (step) => {
     assertEquals(future.reason, "FUTURE_REVISION");
   });
 
+  await step("txn() carries out one list or the other, all in one revision", async (s) => {
+    const create = (value: string) =>
+      s.client.txn({
+        compare: [{ key: s.key, createRevision: 0 }],
+        success: [{ put: { key: s.key, value } }, { put: { key: `${s.key}2`, value } }],
+        failure: [{ get: { key: s.key } }, { delete: { key: `${s.key}2`, prevKv: true } }],
+      });
+    const first = await create("1");
+    assertEquals([first.succeeded, first.responses.length], [true, 2]);
+    const { kvs } = await s.client.get({ key: s.key, prefix: true });
+    assertEquals(kvs.map((one) => one.modRevision), Array(2).fill(first.header.revision));
+    const second = await create("2");
+    assertEquals(second.succeeded, false);
+    const [got, deleted] = second.responses as [{ get: kv.GetResponse }, {
+      delete: kv.DeleteResponse;
+    }];
+    assertEquals([got.get.kvs[0]!.value, deleted.delete.prevKvs[0]!.value], ["1", "1"]);
+  });
+
+  await step("txn() compares everything that can be compared", async (s) => {
+    const { ID } = await s.client.grant({ TTL: 60 });
+    const { header: { revision } } = await s.client.put({ key: s.key, value: "m", lease: ID });
+    const holds = async (...compare: kv.Comparison[]) =>
+      (await s.client.txn({ compare })).succeeded;
+    const key = s.key;
+    assert(
+      await holds(
+        { key, version: 1 },
+        { key, createRevision: revision },
+        { key, modRevision: Number(revision), result: "EQUAL" },
+        { key, value: "m" },
+        { key, value: new Uint8Array([0x6d]) },
+        { key, lease: ID },
+        { key, value: "l", result: "GREATER" },
+        { key, value: "n", result: "LESS" },
+        { key, version: 2, result: "NOT_EQUAL" },
+        { key, prefix: true, modRevision: 0, result: "GREATER" },
+        { key: `${key}none`, version: 0 },
+      ),
+    );
+    assertEquals(await holds({ key: `${key}none`, value: "x", result: "NOT_EQUAL" }), false);
+    assertEquals(await holds({ key, version: 1 }, { key, version: 2 }), false);
+  });
+
+  await step("txn() nests, and is refused where etcd refuses it", async (s) => {
+    const put = (key: string) => ({ put: { key: s.key + key, value: "" } });
+    const { responses } = await s.client.txn({
+      success: [put("a"), { txn: { success: [put("b"), { get: { key: `${s.key}a` } }] } }],
+    });
+    const inner = (responses[1] as { txn: kv.TxnResponse }).txn;
+    assertEquals((inner.responses[1] as { get: kv.GetResponse }).get.count, 1);
+    const twice = await rejected(s.client.txn({ success: [put("a"), put("a")] }), kv.KvError);
+    assertEquals([twice.reason, twice.name], ["DUPLICATE_KEY", "KvError"]);
+    const many = Array.from({ length: 129 }, (_, i) => put(String(i)));
+    assertEquals(
+      (await rejected(s.client.txn({ success: many }), kv.KvError)).reason,
+      "TOO_MANY_OPS",
+    );
+    for (
+      const [request, message] of [
+        [
+          { compare: [{ key: "a" }] },
+          "Cannot compare as one of version, createRevision, modRevision, value, lease must be " +
+          "given: given are none",
+        ],
+        [
+          { compare: [{ key: "a", version: 1, result: "equal" }] },
+          "Cannot compare as result must be one of EQUAL, GREATER, LESS, NOT_EQUAL: current " +
+          'value is "equal"',
+        ],
+        [
+          { success: [{ remove: {} }] },
+          "Cannot txn with an operation that is not one of { put }, { get }, { delete }, { txn }: " +
+          "given are remove",
+        ],
+        [
+          { success: {} },
+          "Cannot txn as success must be an array: current value is [object Object]",
+        ],
+      ] as [kv.TxnRequest, string][]
+    ) {
+      assertEquals((await rejected(s.client.txn(request), TypeError)).message, message);
+    }
+  });
+
   await step("put() larger than etcd takes is refused with a reason", async (s) => {
     const large = await rejected(
       s.client.put({ key: s.key, value: new Uint8Array(1_600_000) }),
