@@ -281,7 +281,7 @@ export class H2ServerStream extends ServerStream {
   #dropRest(): void {
     if (!this.finished || !this.#handled) return;
     this.#watchdog?.stop();
-    if (this.#ended || this.#dropping && this.wire.closed) return;
+    if (this.#ended || this.wire.closed) return;
     this.#fail(new StreamResetError(ErrorCode.NO_ERROR, "local", "the response is complete"));
     this.#linger ??= new UploadLinger(this.wire);
   }
