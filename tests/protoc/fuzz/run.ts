@@ -108,7 +108,7 @@ async function fuzz(mutants: number, random: Random, jobs: number): Promise<void
       if (trials.length > 0) batches.push(judge(trials));
     }
     await Promise.all(batches);
-    if (Deno.stderr.isTerminal()) console.error(`${counts.mutants} mutants`);
+    console.error(`${counts.mutants} mutants, ${counts.agreed} agreed`);
   }
 }
 
@@ -181,10 +181,11 @@ async function askProtoc(trials: readonly Trial[]): Promise<Map<number, Verdict>
   await Deno.writeTextFile(path, script.join("\n"));
   await new Deno.Command("sh", { args: [path], stdout: "null", stderr: "null" }).output();
   const verdicts = new Map<number, Verdict>();
-  for (const { id } of trials) {
+  for (const { id, roots } of trials) {
     const root = join(work, String(id));
-    const stderr = new TextDecoder().decode(await Deno.readFile(join(root, ".err")))
-      .replaceAll(`${root}/`, "");
+    let stderr = new TextDecoder().decode(await Deno.readFile(join(root, ".err")));
+    // protoc shows paths, the loader names.
+    for (const directory of [root, ...roots]) stderr = stderr.replaceAll(`${directory}/`, "");
     verdicts.set(id, {
       code: Number(await Deno.readTextFile(join(root, ".code"))),
       errors: stderr.split("\n").filter((line) => line !== "" && !line.includes(": warning: ")),
@@ -227,8 +228,10 @@ async function compare(trial: Trial, finding: Finding, verdict: Verdict): Promis
     if (line(mine) === line(theirs)) counts.sameLine++;
     if (mine === theirs) counts.sameFirst++;
     if (ours.join("\n") === verdict.errors.join("\n")) counts.sameErrors++;
-    else if (mine !== theirs && args.keep) {
-      await list(trial, `other error: we: ${mine}, protoc: ${theirs}`);
+    else if (args.keep) {
+      const at = ours.findIndex((text, i) => text !== verdict.errors[i]);
+      const i = at < 0 ? ours.length : at;
+      await list(trial, `error ${i + 1}: we: ${ours[i]}, protoc: ${verdict.errors[i]}`);
     }
   }
 }
