@@ -1,7 +1,5 @@
-import type { FeatureSet } from "./features.ts";
-import type { OptionMessage } from "./option/message.ts";
+import type { FeatureSet } from "./feature_set.ts";
 import type { Source } from "./source.ts";
-import type { PackageNode, Scope, SymbolNode } from "./symbols.ts";
 
 /*
  * The nodes of one `.proto` file. The parser fills in what the text says; linking then completes
@@ -386,4 +384,52 @@ export class MethodNode {
     this.file = parent.file;
     this.parent = parent;
   }
+}
+
+/** A package, or a part of one: `google` and `google.api` are two. */
+export interface PackageNode {
+  readonly kind: typeof NodeKind.package;
+  readonly name: string;
+  /** Dotted name; empty for the root. */
+  readonly fullName: string;
+  readonly parent: PackageNode | undefined;
+  /** What files put into this package, by simple name; sub-packages among it. */
+  readonly members: Map<string, SymbolNode>;
+  /** The file that named this package first. */
+  readonly file: FileNode | undefined;
+}
+
+/** Anything that has a full name. */
+export type SymbolNode =
+  | PackageNode
+  | MessageNode
+  | FieldNode
+  | OneofNode
+  | EnumNode
+  | EnumValueNode
+  | ServiceNode
+  | MethodNode;
+
+/** Where a name is looked up: the innermost scope first, then outwards. */
+export type Scope = PackageNode | MessageNode | ServiceNode;
+
+/**
+ * One value of an option: 64-bit integers are bigint, the other numbers and enum values number,
+ * text a string when it is known to be UTF-8 and bytes otherwise.
+ */
+export type OptionScalar = number | bigint | boolean | string | Uint8Array | OptionMessage;
+
+/** A field that is set, with its value, or its values when it is repeated. */
+export interface OptionField {
+  readonly field: FieldNode;
+  value: OptionScalar | OptionScalar[];
+}
+
+/**
+ * A message whose type is known only at run time: an options message or a part of one. Fields are
+ * kept by number in the order they were first set.
+ */
+export interface OptionMessage {
+  readonly type: MessageNode;
+  readonly fields: Map<number, OptionField>;
 }

@@ -1,5 +1,4 @@
 import {
-  type EnumNode,
   type EnumValueNode,
   type FieldNode,
   type FileNode,
@@ -7,35 +6,12 @@ import {
   type MethodNode,
   NodeKind,
   type OneofNode,
-  type ServiceNode,
+  type PackageNode,
+  type Scope,
+  type SymbolNode,
 } from "./ast.ts";
 
-/** A package, or a part of one: `google` and `google.api` are two. */
-export interface PackageNode {
-  readonly kind: typeof NodeKind.package;
-  readonly name: string;
-  /** Dotted name; empty for the root. */
-  readonly fullName: string;
-  readonly parent: PackageNode | undefined;
-  /** What files put into this package, by simple name; sub-packages among it. */
-  readonly members: Map<string, SymbolNode>;
-  /** The file that named this package first. */
-  readonly file: FileNode | undefined;
-}
-
-/** Anything that has a full name. */
-export type SymbolNode =
-  | PackageNode
-  | MessageNode
-  | FieldNode
-  | OneofNode
-  | EnumNode
-  | EnumValueNode
-  | ServiceNode
-  | MethodNode;
-
-/** Where a name is looked up: the innermost scope first, then outwards. */
-export type Scope = PackageNode | MessageNode | ServiceNode;
+export type { PackageNode, Scope, SymbolNode };
 
 /** Why a name was not found. */
 export interface LookupFailure {

@@ -1,27 +1,16 @@
-import { type FieldNode, FieldType, Label, type MessageNode } from "../ast.ts";
+import {
+  type FieldNode,
+  FieldType,
+  Label,
+  type MessageNode,
+  type OptionField,
+  type OptionMessage,
+  type OptionScalar,
+} from "../ast.ts";
 import { Feature } from "../features.ts";
 import { WireWriter } from "./wire.ts";
 
-/**
- * One value of an option: 64-bit integers are bigint, the other numbers and enum values number,
- * text a string when it is known to be UTF-8 and bytes otherwise.
- */
-export type OptionScalar = number | bigint | boolean | string | Uint8Array | OptionMessage;
-
-/** A field that is set, with its value, or its values when it is repeated. */
-export interface OptionField {
-  readonly field: FieldNode;
-  value: OptionScalar | OptionScalar[];
-}
-
-/**
- * A message whose type is known only at run time: an options message or a part of one. Fields are
- * kept by number in the order they were first set.
- */
-export interface OptionMessage {
-  readonly type: MessageNode;
-  readonly fields: Map<number, OptionField>;
-}
+export type { OptionField, OptionMessage, OptionScalar };
 
 /** An empty message of `type`. */
 export function createOptionMessage(type: MessageNode): OptionMessage {
