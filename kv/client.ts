@@ -241,7 +241,7 @@ export class Client implements AsyncDisposable {
    * the watch whenever it aborts.
    */
   async watch(request: WatchRequest, options?: number | CallOptions): Promise<Watch> {
-    const message = watchMessage(request);
+    const message = watchMessage(request, this.#settings.fragment);
     if (this.#closed !== null) throw new ClientClosedError("watch");
     const { signal, timeout } = bag(options, this.#settings.timeout);
     const start = performance.now();

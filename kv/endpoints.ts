@@ -47,7 +47,10 @@ export interface ClientOptions {
    * @default {{ interval: 10000, timeout: 5000 }}
    */
   readonly keepalive?: false | { readonly interval: number; readonly timeout?: number };
-  /** Octets of the largest response taken. @default {2147483647} */
+  /**
+   * Octets of the largest response taken; more than 2 MiB, so that watches can keep to it.
+   * @default {2147483647}
+   */
   readonly maxReceiveSize?: number;
   /**
    * Called once for each lease that was kept alive and no longer can be: its keys are gone or soon
@@ -63,6 +66,8 @@ export interface Settings {
   /** Milliseconds. */
   readonly timeout: number | undefined;
   readonly onLeaseLost: (lost: LeaseLostError) => void;
+  /** Whether watches ask for responses in pieces. */
+  readonly fragment: boolean;
   readonly grpc: GrpcOptions;
 }
 
@@ -115,6 +120,7 @@ export function settingsOf(options: ClientOptions): Settings {
       ? undefined
       : positive("timeout", options.timeout) * 1_000,
     onLeaseLost: options.onLeaseLost ?? (() => {}),
+    fragment: options.maxReceiveSize !== undefined,
     grpc: {
       targets: addresses.map(({ target }) => target),
       tls: tls ?? secure.has(true),

@@ -48,7 +48,15 @@ const FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
     "value",
     "lease",
   ]),
-  watch: new Set([...KEYS, ...FILTERS, "revision", "progressNotify", "prevKv", "filters"]),
+  watch: new Set([
+    ...KEYS,
+    ...FILTERS,
+    "revision",
+    "progressNotify",
+    "prevKv",
+    "fragment",
+    "filters",
+  ]),
 };
 
 /** Refuses what is no request of this operation: a misspelt field must not be a field left out. */

@@ -139,8 +139,12 @@ export function ttlMessage(request: TtlRequest): { ID: bigint; keys: boolean } {
   return { ID: leaseId("ttl", request.ID), keys: flag("ttl", "keys", request.keys) };
 }
 
-/** @throws {TypeError} If the request is not one. */
-export function watchMessage(request: WatchRequest): WatchCreateMessage {
+/**
+ * `fragment` is what requests that do not say get.
+ *
+ * @throws {TypeError} If the request is not one.
+ */
+export function watchMessage(request: WatchRequest, fragment: boolean): WatchCreateMessage {
   check("watch", request);
   const { filters = {} } = request;
   for (const name in filters) {
@@ -167,7 +171,9 @@ export function watchMessage(request: WatchRequest): WatchCreateMessage {
     progressNotify: flag("watch", "progressNotify", request.progressNotify),
     filters: chosen.map((names) => filterNames.indexOf(names)),
     prevKv: flag("watch", "prevKv", request.prevKv),
-    fragment: true,
+    fragment: request.fragment === undefined
+      ? fragment
+      : flag("watch", "fragment", request.fragment),
   };
 }
 

@@ -1,0 +1,163 @@
+import { assert, assertEquals } from "@std/assert";
+import { delay } from "@std/async";
+import { kv } from "@sluice/sluice";
+import { fakeEtcd, header } from "./fake_etcd.ts";
+import { until } from "./support.ts";
+
+type Renewals = AsyncIterable<{ ID: bigint }>;
+
+/** A client, and a server whose keepalive streams a test writes. */
+async function withLeases(
+  stream: (requests: Renewals, stream: number) => AsyncIterable<unknown>,
+  run: (client: kv.Client, lost: kv.LeaseLostError[]) => Promise<void>,
+): Promise<void> {
+  let streams = 0;
+  let next = 0n;
+  await using server = fakeEtcd({
+    lease: {
+      LeaseGrant: ({ TTL, ID }: { TTL: bigint; ID: bigint }) => ({
+        header: header(1n),
+        ID: ID || ++next,
+        TTL,
+      }),
+      LeaseRevoke: () => ({ header: header(1n) }),
+      LeaseKeepAlive: (requests: unknown) => stream(requests as Renewals, streams++),
+    },
+  });
+  const lost: kv.LeaseLostError[] = [];
+  await using client = kv.newClient({
+    endpoints: [server.addr],
+    onLeaseLost: (error) => lost.push(error),
+  });
+  await run(client, lost);
+}
+
+async function* renew(requests: Renewals, TTL = 1n) {
+  for await (const { ID } of requests) yield { header: header(1n), ID, TTL };
+}
+
+Deno.test("a lease is renewed when a third of its time is over", async () => {
+  const times: number[] = [];
+  await withLeases(async function* (requests) {
+    for await (const { ID } of requests) {
+      times.push(performance.now());
+      yield { header: header(1n), ID, TTL: 1n };
+    }
+  }, async (client, lost) => {
+    const start = performance.now();
+    await client.grant({ TTL: 1 });
+    await until("four renewals", () => times.length === 4);
+    times.forEach((time, i) => {
+      const after = time - start;
+      const due = (i + 1) * 1_000 / 3;
+      assert(after >= due - 10 && after <= due + 250, `renewal ${i} after ${after} ms`);
+    });
+    assertEquals(lost, []);
+  });
+});
+
+Deno.test("500 leases share one stream (E9)", async () => {
+  let streams = 0;
+  const renewed = new Set<bigint>();
+  await withLeases(async function* (requests) {
+    streams++;
+    for await (const { ID } of requests) {
+      renewed.add(ID);
+      yield { header: header(1n), ID, TTL: 1n };
+    }
+  }, async (client) => {
+    await Promise.all(Array.from({ length: 500 }, () => client.grant({ TTL: 1 })));
+    await until("all are renewed", () => renewed.size === 500);
+    assertEquals(streams, 1);
+  });
+});
+
+Deno.test("a lease whose renewals nobody answers is lost when its time is over", async () => {
+  let streams = 0;
+  await withLeases(async function* (requests) {
+    streams++;
+    for await (const _ of requests);
+  }, async (client, lost) => {
+    const start = performance.now();
+    const { ID } = await client.grant({ TTL: 1 });
+    const signal = client.leaseSignal(ID);
+    await until("it is lost", () => lost.length === 1);
+    const took = performance.now() - start;
+    assert(took >= 990 && took <= 1_100, `it took ${took} ms`);
+    assertEquals([lost[0]!.how, lost[0]!.ID, signal.reason], ["unrenewed", ID, lost[0]]);
+    // Another stream was tried meanwhile, and none is left open for nothing.
+    assertEquals(streams, 2);
+  });
+});
+
+Deno.test("a lease's time runs from when its renewal was sent, not from the answer", async () => {
+  await withLeases(async function* (requests, stream) {
+    let answered = stream > 0;
+    for await (const { ID } of requests) {
+      if (answered) continue;
+      answered = true;
+      await delay(300);
+      yield { header: header(1n), ID, TTL: 1n };
+    }
+  }, async (client, lost) => {
+    const start = performance.now();
+    await client.grant({ TTL: 1 });
+    await until("it is lost", () => lost.length === 1);
+    // Sent after a third of a second, answered 300 ms later.
+    const took = performance.now() - start;
+    assert(took >= 1_320 && took <= 1_500, `it took ${took} ms`);
+  });
+});
+
+Deno.test("a stream that breaks is opened again and the leases are renewed on it", async () => {
+  let streams = 0;
+  await withLeases(async function* (requests, stream) {
+    streams++;
+    let n = 0;
+    for await (const renewal of renew(requests)) {
+      yield renewal;
+      if (stream < 3 && ++n === 2) return;
+    }
+  }, async (client, lost) => {
+    await client.grant({ TTL: 1 });
+    await client.grant({ TTL: 1 });
+    await delay(1_700);
+    assertEquals(lost, []);
+    assert(streams >= 3, `${streams} streams`);
+  });
+});
+
+Deno.test("a lease the server does not know is lost at once, the others live", async () => {
+  await withLeases(async function* (requests) {
+    for await (const { ID } of requests) {
+      yield { header: header(1n), ID, TTL: ID === 1n ? 0n : 1n };
+    }
+  }, async (client, lost) => {
+    await client.grant({ TTL: 1 });
+    const { ID } = await client.grant({ TTL: 1 });
+    await until("it is lost", () => lost.length === 1);
+    assertEquals([lost[0]!.ID, lost[0]!.how], [1n, "expired"]);
+    await delay(800);
+    assertEquals([lost.length, client.leaseSignal(ID).aborted], [1, false]);
+  });
+});
+
+Deno.test("the stream is closed with its last lease and opened for the next", async () => {
+  let open = 0;
+  await withLeases(async function* (requests) {
+    open++;
+    try {
+      yield* renew(requests);
+    } finally {
+      open--;
+    }
+  }, async (client, lost) => {
+    for (const ID of [1, 2]) {
+      await client.keepalive(ID);
+      await until("the stream is open", () => open === 1);
+      await client.revoke({ ID });
+      await until("the stream is closed", () => open === 0);
+    }
+    assertEquals(lost, []);
+  });
+});
