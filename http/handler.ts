@@ -123,6 +123,21 @@ export async function sendResponse(stream: ServerStream, response: Response): Pr
   }
   const reader = body.getReader();
   try {
+    if (stream.compress) {
+      // Only what is whole is compressed: look whether more follows, without waiting for it.
+      const first = await reader.read();
+      const second = reader.read();
+      second.catch(() => {});
+      const tick = new Promise<null>((resolve) => setImmediate(() => resolve(null)));
+      const next = first.done ? first : await Promise.race([second, tick]);
+      if (next !== null && next.done) {
+        stream.closeWrite(first.value ?? null);
+        return;
+      }
+      if (first.value !== undefined) await stream.write(first.value);
+      const { done, value } = await second;
+      if (!done) await stream.write(value);
+    }
     for (;;) {
       const { done, value } = await reader.read();
       if (done) break;

@@ -19,6 +19,12 @@ export interface ServerOptions extends ListenOptions {
   readonly registrar?: ExchangeTaker;
   /** Limits and timeouts; every one has a default. */
   readonly limits?: ServerLimits;
+  /**
+   * Compress responses given whole (1 KiB to 4 MiB, types that gain) with br or gzip, for clients
+   * that take it. Off by default: lengths then tell about secrets beside text an attacker chose.
+   * @default {false}
+   */
+  readonly compress?: boolean;
   /** HTTP/2 settings beyond `limits`: windows, budgets against abuse, keep-alive. */
   readonly http2?: SessionOptions;
   /**

@@ -108,9 +108,7 @@ class Host {
         const at = this.#waiters.indexOf(waiter);
         if (at < 0) return;
         this.#waiters.splice(at, 1);
-        if (this.#waiters.length === 0) {
-          for (const controller of this.#dials) controller.abort(reason);
-        }
+        if (this.#waiters.length === 0) this.#abandonDials(reason);
         reject(reason);
       };
       this.#dialIfNeeded();
@@ -172,15 +170,17 @@ class Host {
     this.#dialing++;
     const controller = new AbortController();
     this.#dials.add(controller);
+    /** Whether somebody still counts on this attempt. */
     const ended = () => {
+      if (!this.#dials.delete(controller)) return false;
       this.#dialing--;
-      this.#dials.delete(controller);
+      return true;
     };
     this.#connect(controller.signal).then((socket) => {
-      ended();
-      this.#connected(socket);
+      if (ended()) this.#connected(socket);
+      else socket.close();
     }, (error) => {
-      ended();
+      if (!ended()) return;
       if (this.#speaks === "h1") this.#waiters.shift()?.reject(error);
       else {
         const waiters = this.#waiters;
@@ -190,6 +190,15 @@ class Host {
       this.#serve();
       this.#forgetIfUnused();
     });
+  }
+
+  /** Nobody waits any more: whoever comes next begins anew, and gets no error of others. */
+  #abandonDials(reason: Error): void {
+    const dials = [...this.#dials];
+    this.#dials.clear();
+    this.#dialing = 0;
+    for (const controller of dials) controller.abort(reason);
+    this.#forgetIfUnused();
   }
 
   #connect(signal: AbortSignal): Promise<Socket> {
@@ -298,7 +307,7 @@ class Host {
     const error = new ConnectionLostError("Client was closed", "no");
     for (const waiter of this.#waiters) waiter.reject(error);
     this.#waiters = [];
-    for (const controller of this.#dials) controller.abort(error);
+    this.#abandonDials(error);
     for (const session of [...this.#idle]) session.close();
     await Promise.all([...this.#sessions].map((session) => session.close(CLOSE_GRACE_MS)));
   }

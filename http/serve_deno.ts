@@ -93,6 +93,10 @@ class FetchStream extends ServerStream {
     setImmediate(() => this.#open());
   }
 
+  protected get headHeld(): boolean {
+    return this.#head !== null;
+  }
+
   protected sendInfo(): void {
     throw new TypeError("Cannot send informational responses through Deno.serve");
   }
@@ -178,6 +182,8 @@ export type FetchHandler = (
 export interface FetchHandlerOptions {
   /** `maxBodyBytes` counts; the other limits are the platform's. */
   readonly limits?: ServerLimits;
+  /** Compress responses given whole, for clients that take it. @default {false} */
+  readonly compress?: boolean;
   /** Told of what handlers throw. */
   readonly onError?: (error: unknown, stream: ServerStream) => void;
 }
@@ -205,6 +211,7 @@ export function fetchHandler(handler: Handler, options: FetchHandlerOptions = {}
   const { maxBodyBytes } = serverLimits(options.limits);
   return (request, info) => {
     const stream = new FetchStream(request, info, maxBodyBytes);
+    stream.compress = options.compress ?? false;
     runHandler(handler, stream, options.onError);
     return stream.response;
   };

@@ -34,6 +34,8 @@ export interface ServeOptions extends ListenOptions {
   readonly handler?: Handler;
   /** Asked first for each exchange. */
   readonly taker?: ExchangeTaker;
+  /** Compress responses given whole, for clients that take it. @default {false} */
+  readonly compress?: boolean;
   /** Limits and timeouts. */
   readonly limits?: ServerLimits;
   /** Connections open at once; more are closed when accepted. Overrides `limits`. */
@@ -211,6 +213,7 @@ export class Server implements AsyncDisposable {
       return undefined;
     }
     this.#handlers++;
+    if (this.#options.compress === true) stream.compress = true;
     const running = runHandler(
       this.#options.handler ?? NOT_FOUND,
       stream,

@@ -3,6 +3,14 @@
  *
  * @module
  */
+import {
+  chooseCoding,
+  codedFields,
+  compressBody,
+  MAX_COMPRESS_BYTES,
+  mayCompress,
+  MIN_COMPRESS_BYTES,
+} from "./compress.ts";
 import { Event, State, step } from "./h1/state.ts";
 import { allowedInTrailers } from "./h1/read.ts";
 import {
@@ -24,6 +32,7 @@ export type BodyPiece = string | Uint8Array;
 const DONE: Promise<void> = Promise.resolve();
 
 const decoder = new TextDecoder();
+const encoder = new TextEncoder();
 
 /** A promise that is rejected, but does not end the process if nobody looks at it. */
 function rejected(error: unknown): Promise<void> {
@@ -65,8 +74,15 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
 
   /** Where the response stands. */
   protected out: number = State.IDLE;
+  /**
+   * Whether a response given whole, by `closeWrite` alone or as a `Response`, is compressed for
+   * clients that take it. The server's `compress` is the default.
+   */
+  compress = false;
   /** Status sent, or 0. */
   #status = 0;
+  /** The fields `respond` was given, while they may still change. */
+  #given: string[] | null = null;
   #query: Query | undefined;
   #request: Request | undefined;
   #iterating = false;
@@ -242,6 +258,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
       }
       const fields = flattenHeaders(headers);
       this.sendHead(status, fields, close);
+      if (this.compress && !close) this.#given = fields.slice();
       this.#status = status;
       this.out = step(this.out, Event.HEAD);
       if (close) this.closeWrite();
@@ -304,9 +321,22 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
       }
     }
     this.#headed("closeWrite");
+    if (this.#given !== null && body && fields === null) body = this.#compressed(body);
     this.sendEnd(body === "" ? null : body ?? null, fields);
     this.out = step(this.out, Event.END);
     this.onFinish();
+  }
+
+  /** A whole body in a coding the client takes, its head changed accordingly. */
+  #compressed(body: BodyPiece): BodyPiece {
+    const given = this.#given!;
+    const status = this.#status;
+    if (!this.headHeld || this.method === "HEAD" || !mayCompress(status, given)) return body;
+    const bytes = typeof body === "string" ? encoder.encode(body) : body;
+    if (bytes.length < MIN_COMPRESS_BYTES || bytes.length > MAX_COMPRESS_BYTES) return body;
+    const coding = chooseCoding(this.header["accept-encoding"]);
+    this.sendHead(status, codedFields(given, coding), false);
+    return coding === null ? bytes : compressBody(coding, bytes);
   }
 
   #headed(what: string): void {
@@ -350,6 +380,8 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
 
   /** Takes the head; `close` if the connection is to end with the response. */
   protected abstract sendHead(status: number, fields: string[], close: boolean): void;
+  /** Whether nothing of the response has been sent, head included. */
+  protected abstract readonly headHeld: boolean;
   /** Sends an informational head. */
   protected abstract sendInfo(status: number, fields: string[]): void;
   /** Sends a piece; a promise if the caller should wait. */

@@ -300,6 +300,10 @@ export class H1ServerStream extends ServerStream {
     if (!close) this.#session.defer(this);
   }
 
+  protected get headHeld(): boolean {
+    return this.uncommitted && this.#held === null;
+  }
+
   protected sendInfo(status: number, fields: string[]): void {
     if (this.head.minor === 0) return;
     const { output } = this.#session;

@@ -334,6 +334,10 @@ export class H2ServerStream extends ServerStream {
     this.wire.sendHeaders(head, end);
   }
 
+  protected get headHeld(): boolean {
+    return this.#head !== null;
+  }
+
   protected sendInfo(status: number, fields: string[]): void {
     this.wire.sendHeaders([":status", String(status), ...fields], false);
   }

@@ -562,6 +562,37 @@ for (const transport of TRANSPORTS) {
   });
 }
 
+for (const transport of TRANSPORTS) {
+  Deno.test(`compress puts whole responses in a coding the client takes (${transport.name})`, async () => {
+    const body = "compress me ".repeat(500);
+    await using p = await pair(transport, async (stream) => {
+      if (stream.path === "/response") return new Response(body);
+      await stream.respond(200, {
+        "content-type": stream.path === "/image" ? "image/png" : "text/plain",
+        "content-length": String(stream.path === "/short" ? 5 : body.length),
+        etag: '"1"',
+      });
+      if (stream.path === "/pieces") {
+        await stream.write(body.slice(0, 100));
+        stream.closeWrite(body.slice(100));
+      } else stream.closeWrite(stream.path === "/short" ? "short" : body);
+    }, { compress: true });
+    const get = async (path: string, accept = "gzip, br") => {
+      const response = await p.client.get(p.url + path, { "accept-encoding": accept });
+      assertEquals(response.body.length, path === "/short" ? 5 : body.length);
+      return response.header["content-encoding"];
+    };
+    assertEquals(await get("/"), "br");
+    assertEquals(await get("/", "gzip"), "gzip");
+    assertEquals(await get("/", "br;q=0, gzip;q=0.5"), "gzip");
+    assertEquals(await get("/", "identity"), undefined);
+    assertEquals(await get("/response"), "br");
+    for (const path of ["/image", "/short", "/pieces"]) assertEquals(await get(path), undefined);
+    const coded = await p.client.get(p.url, { "accept-encoding": "gzip" });
+    assertEquals([coded.header["vary"], coded.header["etag"]], ["accept-encoding", 'W/"1"']);
+  });
+}
+
 Deno.test("listen() chooses the certificate by the server name and replaces it", async () => {
   const one = await testCertificate();
   await using server = listen({

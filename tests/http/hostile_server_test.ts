@@ -513,3 +513,31 @@ Deno.test("client.fetch() works like the platform's", async () => {
   const moved = await client.fetch(`http://${server.addr}/r`);
   assertEquals([moved.url, (await moved.json()).method], [`http://${server.addr}/x`, "GET"]);
 });
+
+Deno.test("a request given up while connecting does not fail the next one", async () => {
+  await using server = listen({
+    addr: "127.0.0.1:0",
+    handler: (stream) => {
+      stream.respond(200);
+      stream.closeWrite("ok");
+    },
+  });
+  for (const alpnProtos of [["http/1.1"], ["h2"]]) {
+    await using client = newClient({ alpnProtos });
+    for (let i = 0; i < 20; i++) {
+      const controller = new AbortController();
+      const reason = new Error("given up");
+      const first = assertRejects(
+        () => client.get(`http://${server.addr}/`, null, { signal: controller.signal }),
+        Error,
+        "given up",
+      );
+      const url = `http://${server.addr}/`;
+      await Promise.resolve();
+      controller.abort(reason);
+      assertEquals((await client.get(url)).body, "ok");
+      await first;
+      client.closeIdle();
+    }
+  }
+});
