@@ -116,6 +116,7 @@ export class Compiler {
   readonly #options: CompilerOptions;
   readonly #table = new SymbolTable();
   readonly #compiled: Map<string, CompiledFile> = new Map();
+  #fresh: CompiledFile[] = [];
   /** Files being compiled, each imported by the one before. */
   readonly #pending: FileNode[] = [];
   /** Files that had errors in this run. */
@@ -134,6 +135,13 @@ export class Compiler {
   /** All compiled files, imports before what imports them. */
   get files(): Iterable<CompiledFile> {
     return this.#compiled.values();
+  }
+
+  /** The files compiled since the last call, imports before what imports them. */
+  takeNew(): CompiledFile[] {
+    const fresh = this.#fresh;
+    this.#fresh = [];
+    return fresh;
   }
 
   /**
@@ -194,8 +202,12 @@ export class Compiler {
       return undefined;
     }
     const compiled = this.#compileNew(name, content);
-    if (compiled) this.#compiled.set(name, compiled);
-    else this.#failed.add(name);
+    if (compiled) {
+      this.#compiled.set(name, compiled);
+      this.#fresh.push(compiled);
+    } else {
+      this.#failed.add(name);
+    }
     return compiled;
   }
 

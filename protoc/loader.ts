@@ -76,7 +76,7 @@ export class Loader {
   readonly #descriptors: Map<string, DescFile> = new Map();
   readonly #compiler: Compiler;
   readonly #resolve: LoaderOptions["resolve"];
-  #warnings: Diagnostic[] = [];
+  readonly #warnings: Diagnostic[] = [];
   #registry: Registry | undefined;
   /** Files fetched for the run that goes on; undefined ones were looked for in vain. */
   #fetched: Fetched | undefined;
@@ -184,7 +184,7 @@ export class Loader {
         if (file && (text === undefined || compiler.isSame(file, text))) compiled.push(file);
       }
       this.#describe();
-      this.#warnings = this.#warnings.concat(compiler.diagnostics.warnings);
+      for (const warning of compiler.diagnostics.warnings) this.#warnings.push(warning);
       compiler.diagnostics.throwIfAny();
       return compiled.map((file) => this.#descriptors.get(file.name)!);
     } finally {
@@ -193,22 +193,21 @@ export class Loader {
     }
   }
 
-  /** Makes descriptors for all compiled files that have none yet. */
+  /** Makes descriptors for the files that were compiled since the last time. */
   #describe(): void {
-    const added: CompiledFile[] = [];
-    for (const file of this.#compiler.files) {
-      if (this.#descriptors.has(file.name)) continue;
-      const known = sharedDescriptor(file);
-      if (known) this.#descriptors.set(file.name, known);
-      else added.push(file);
+    const files = this.#compiler.takeNew();
+    if (files.length === 0) return;
+    const own: CompiledFile[] = [];
+    for (const file of files) {
+      const shared = sharedDescriptor(file);
+      if (shared) this.#descriptors.set(file.name, shared);
+      else own.push(file);
     }
-    if (added.length === 0) return;
-    for (const [name, descriptor] of createDescriptors(added, this.#descriptors)) {
+    for (const [name, descriptor] of createDescriptors(own, this.#descriptors)) {
       this.#descriptors.set(name, descriptor);
     }
-    for (const file of this.#compiler.files) {
-      const descriptor = this.#descriptors.get(file.name)!;
-      if (!file.isWellKnown) this.#loaded[file.name] = descriptor;
+    for (const { name, isWellKnown } of files) {
+      if (!isWellKnown) this.#loaded[name] = this.#descriptors.get(name)!;
     }
     this.#registry = undefined;
   }
