@@ -16,7 +16,7 @@ import {
   type UnaryResponse,
 } from "@connectrpc/connect";
 import { runStreamingCall, runUnaryCall } from "@connectrpc/connect/protocol";
-import type { DialTlsOptions, h2 } from "../http/mod.ts";
+import { ConnectionLostError, DialError, type DialTlsOptions, type h2 } from "../http/mod.ts";
 import type { BackoffOptions } from "./backoff.ts";
 import { type CallOptions, type Channel, ClientCall } from "./client_call.ts";
 import { DEFAULT_MAX_RECEIVE_SIZE } from "./message_stream.ts";
@@ -37,6 +37,8 @@ export interface ClientOptions {
   readonly maxReceiveSize?: number;
   /** Octets a sent message may have. @default unlimited */
   readonly maxSendSize?: number;
+  /** Compress requests of 1 KiB and more with gzip. Servers have to understand it. @default {false} */
+  readonly compress?: boolean;
   /** Milliseconds for opening a connection. @default {20000} */
   readonly connectTimeout?: number;
   /** PING to find dead connections. Off unless given. */
@@ -66,6 +68,7 @@ const MIN_RESOLVE_INTERVAL_MS = 30_000;
 export class Conn implements Transport, Channel, AsyncDisposable {
   readonly maxReceiveSize: number;
   readonly maxSendSize: number;
+  readonly compress: boolean;
   readonly #targets: readonly Target[];
   readonly #options: SubchannelOptions;
   readonly #defaultTimeout: number | undefined;
@@ -91,10 +94,12 @@ export class Conn implements Transport, Channel, AsyncDisposable {
       DEFAULT_MAX_RECEIVE_SIZE,
     );
     this.maxSendSize = positive("maxSendSize", options.maxSendSize, Infinity);
+    this.compress = options.compress ?? false;
     this.#defaultTimeout = options.defaultTimeout;
     this.#interceptors = [...options.interceptors ?? []];
     this.#options = {
       tls: tls === false ? null : tls === true ? {} : tls,
+      compress: this.compress,
       connectTimeout: positive("connectTimeout", options.connectTimeout, 20_000),
       userAgent: options.userAgent ? `${options.userAgent} ${USER_AGENT}` : USER_AGENT,
       backoff: options.backoff ?? {},
@@ -123,7 +128,8 @@ export class Conn implements Transport, Channel, AsyncDisposable {
     if (this.#subchannels.length === 0) {
       this.#resolve().then(
         () => this.assign(call),
-        (cause) => call.fail(unavailable("no target could be resolved", cause)),
+        (cause) =>
+          call.fail(unavailable("no target could be resolved", unsent("no address", cause))),
       );
       return;
     }
@@ -162,7 +168,8 @@ export class Conn implements Transport, Channel, AsyncDisposable {
       this.#subchannels.length === 1
         ? last?.message ?? "no connection"
         : `none of ${this.#subchannels.length} targets can be reached; the last error: ${last?.message}`,
-      last,
+      // Whatever the connection went through, nothing of the call was on it.
+      last instanceof DialError ? last : unsent(last?.message ?? "no connection", last),
     );
   }
 
@@ -337,6 +344,10 @@ async function pump(messages: AsyncIterable<unknown>, call: ClientCall): Promise
   } catch (error) {
     call.abort(error);
   }
+}
+
+function unsent(message: string, cause: unknown): ConnectionLostError {
+  return new ConnectionLostError(message, "no", { cause });
 }
 
 function keyOf(address: Address): string {

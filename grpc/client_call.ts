@@ -1,6 +1,13 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type h2, type Template, type TimerNode, timers } from "../http/mod.ts";
+import {
+  ConnectionLostError,
+  type h2,
+  type Template,
+  type TimerNode,
+  timers,
+} from "../http/mod.ts";
 import { ClientStream } from "./client_stream.ts";
+import { compress, MIN_COMPRESS_SIZE } from "./compression.ts";
 import { MessageQueue } from "./message_queue.ts";
 import { appendMetadata, readMetadata } from "./metadata.ts";
 import type { Method } from "./method.ts";
@@ -27,6 +34,8 @@ export interface CallOptions {
 export interface Channel {
   readonly maxReceiveSize: number;
   readonly maxSendSize: number;
+  /** Whether large requests are compressed. */
+  readonly compress: boolean;
   /** Gives the call to a connection, now or when there is one. `after` has just failed it. */
   assign(call: ClientCall, after?: Subchannel): void;
 }
@@ -93,7 +102,7 @@ export class ClientCall implements TimerNode {
   /** Opens a call whose messages are written and read one by one; resolves when it is on its way. */
   open(): Promise<void> {
     this.#messages = new MessageQueue<object>(
-      (size) => this.#stream?.took(size),
+      (size) => this.#took(size),
       () => this.cancel(),
     );
     return new Promise((resolve, reject) => {
@@ -158,7 +167,7 @@ export class ClientCall implements TimerNode {
     }
     if (body !== null) {
       this.#requestSent = true;
-      stream.sendMessage(body, false, !method.clientStreams);
+      this.#send(stream, body);
     }
     const opened = this.#opened;
     this.#opened = null;
@@ -183,6 +192,16 @@ export class ClientCall implements TimerNode {
     return bytes;
   }
 
+  /** Sends an encoded request; the only one of its method ends the request side. */
+  #send(stream: ClientStream, bytes: Uint8Array): Promise<void> | undefined {
+    const compressed = this.#channel.compress && bytes.length >= MIN_COMPRESS_SIZE;
+    return stream.sendMessage(
+      compressed ? compress(bytes) : bytes,
+      compressed,
+      !this.method.clientStreams,
+    );
+  }
+
   // ---- streaming -------------------------------------------------------------------------------
 
   /** Responses, in order. */
@@ -205,7 +224,7 @@ export class ClientCall implements TimerNode {
       this.#request = message;
     }
     this.#requestSent = true;
-    const room = stream.sendMessage(bytes, false, !this.method.clientStreams);
+    const room = this.#send(stream, bytes);
     if (room !== undefined) await room;
     if (this.#error !== null) throw this.#error;
   }
@@ -240,7 +259,7 @@ export class ClientCall implements TimerNode {
   }
 
   onMessage(message: object, size: number): void {
-    if (this.#messages !== null) return this.#messages.push(message, size);
+    if (this.method.serverStreams) return this.#messages!.push(message, size);
     this.#stream!.took(size);
     if (this.#message === null) {
       this.#message = message;
@@ -260,19 +279,19 @@ export class ClientCall implements TimerNode {
       this.options.onTrailer?.(this.trailer);
     }
     if (error !== null) return this.fail(this.#atDeadline(error));
-    if (this.#messages !== null) {
-      this.#finish();
-      this.#headerWaits?.resolve(new Headers());
-      this.#messages.end();
-      return;
-    }
-    if (this.#message === null) {
-      return this.fail(
-        new ConnectError("the server sent no response message", Code.Unimplemented),
-      );
+    // A single response counts only with its status.
+    if (!this.method.serverStreams) {
+      if (this.#message === null) {
+        return this.fail(
+          new ConnectError("the server sent no response message", Code.Unimplemented),
+        );
+      }
+      this.#messages?.push(this.#message, 0);
     }
     this.#finish();
-    this.#resolve!(this.#message);
+    if (this.#messages === null) return this.#resolve!(this.#message!);
+    this.#headerWaits?.resolve(new Headers());
+    this.#messages.end();
   }
 
   /** A server may enforce our deadline a moment before we do, and then says CANCELLED. */
@@ -281,6 +300,11 @@ export class ClientCall implements TimerNode {
     if (error.code !== Code.Canceled || timeout === undefined || timeout === Infinity) return error;
     if (timers.remaining(this) > DEADLINE_SLACK_MS) return error;
     return new ConnectError("the deadline passed", Code.DeadlineExceeded, error.metadata);
+  }
+
+  #took(size: number): void {
+    this.#stream?.took(size);
+    if (this.#finished && !this.#messages!.pending) this.#unlisten();
   }
 
   /** The attempt ended without a status. */
@@ -304,28 +328,43 @@ export class ClientCall implements TimerNode {
   // ---- ending ----------------------------------------------------------------------------------
 
   onTimeout(): void {
+    const unsent = this.#unsent(undefined);
     this.#abandon();
-    this.fail(new ConnectError("the deadline passed", Code.DeadlineExceeded));
+    this.fail(
+      new ConnectError("the deadline passed", Code.DeadlineExceeded, undefined, undefined, unsent),
+    );
+  }
+
+  /** Says as the cause of an error that nothing of the call left this machine, if so. */
+  #unsent(cause: unknown): unknown {
+    return this.#stream === null && !this.#requestSent
+      ? new ConnectionLostError("the request was not sent", "no", { cause })
+      : cause;
   }
 
   /** Gives the call up: the server is told. */
   cancel(): void {
+    if (this.#finished && !this.#messages?.pending) return this.#unlisten();
     this.abort(
       new ConnectError(
         "the call was cancelled",
         Code.Canceled,
         undefined,
         undefined,
-        this.options.signal?.aborted ? this.options.signal.reason : undefined,
+        this.#unsent(this.options.signal?.aborted ? this.options.signal.reason : undefined),
       ),
     );
   }
 
-  /** Gives the call up because of `reason`. */
+  /** Gives the call up because of `reason`. Responses nobody has read yet are dropped. */
   abort(reason: unknown): void {
-    if (this.#finished) return;
-    this.#abandon();
-    this.fail(reason instanceof TypeError ? reason : ConnectError.from(reason));
+    const error = reason instanceof TypeError ? reason : ConnectError.from(reason);
+    if (!this.#finished) {
+      this.#abandon();
+      this.fail(error);
+    }
+    if (this.#messages?.pending) this.#messages.discard(error);
+    this.#unlisten();
   }
 
   #abandon(): void {
@@ -348,8 +387,13 @@ export class ClientCall implements TimerNode {
   #finish(): void {
     this.#finished = true;
     timers.remove(this);
-    if (this.#onAbort !== null) {
-      this.options.signal!.removeEventListener("abort", this.#onAbort);
-    }
+    // Until everything is read the call can still be given up.
+    if (this.#messages === null || !this.#messages.pending) this.#unlisten();
+  }
+
+  #unlisten(): void {
+    if (this.#onAbort === null) return;
+    this.options.signal!.removeEventListener("abort", this.#onAbort);
+    this.#onAbort = null;
   }
 }
