@@ -19,7 +19,7 @@
  * ```
  *
  * The text before any `---` is `case.proto`. `«1b»` stands for that byte, `«40*text»` for 40 times
- * the text, and `«eof»` drops everything after it, the line end included. Only the `>>>` lines are generated
+ * the text, `«1..40*f#»` for 40 times with 1 to 40 in place of `#`, and `«eof»` drops everything after it, the line end included. Only the `>>>` lines are generated
  * (by `regenerate.ts`, from protoc itself).
  *
  * @module
@@ -113,7 +113,13 @@ function filesOf(source: string): Map<string, Uint8Array> {
 function expand(text: string): Uint8Array {
   const repeated = text
     .replace(/«eof»[^]*$/, "")
-    .replace(/«(\d+)\*([^»]*)»/g, (_, times, what) => what.repeat(Number(times)));
+    .replace(/«(\d+)\*([^»]*)»/g, (_, times, what) => what.repeat(Number(times)))
+    .replace(
+      /«(\d+)\.\.(\d+)\*([^»]*)»/g,
+      (_, first, last, what: string) =>
+        Array.from({ length: last - first + 1 }, (_, i) => what.replaceAll("#", `${+first + i}`))
+          .join(""),
+    );
   const encoder = new TextEncoder();
   const bytes: number[] = [];
   for (const piece of repeated.split(/(«[0-9a-f]{2}»)/)) {
