@@ -1,0 +1,184 @@
+import { assertEquals } from "@std/assert";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { effectOf, judgeRepeatable, judgeWrite, pauseBefore } from "../../kv/retry.ts";
+import { ConnectionLostError, DialError, StreamResetError } from "../../http/mod.ts";
+
+const error = (message: string, code: Code, cause?: unknown) =>
+  new ConnectError(message, code, undefined, undefined, cause);
+const etcd = (text: string, code: Code) => error(`etcdserver: ${text}`, code);
+
+/** What failed, what it says of a write, and what becomes of a write and of a read. */
+const CASES: [string, unknown, string, string, string][] = [
+  // The transport
+  [
+    "no connection came about",
+    error("x", Code.Unavailable, new DialError("a:1", "connect", "refused")),
+    "unprocessed",
+    "retry",
+    "retry",
+  ],
+  [
+    "the connection was lost before the request was sent",
+    error("x", Code.Unavailable, new ConnectionLostError("x", "no")),
+    "unprocessed",
+    "retry",
+    "retry",
+  ],
+  [
+    "the connection was lost with the request under way",
+    error("x", Code.Unavailable, new ConnectionLostError("x", "maybe")),
+    "unknown",
+    "unknown-outcome",
+    "retry",
+  ],
+  [
+    "the stream was refused",
+    error("x", Code.Unavailable, new StreamResetError(7, "peer")),
+    "unprocessed",
+    "retry",
+    "retry",
+  ],
+  [
+    "the stream was reset for another reason",
+    error("x", Code.Internal, new StreamResetError(2, "peer")),
+    "unknown",
+    "unknown-outcome",
+    "retry",
+  ],
+  [
+    "this side reset the stream",
+    error("x", Code.Unavailable, new StreamResetError(7, "local")),
+    "unknown",
+    "unknown-outcome",
+    "retry",
+  ],
+  // What etcd says
+  [
+    "there was no leader",
+    etcd("no leader", Code.Unavailable),
+    "unprocessed",
+    "retry",
+    "retry",
+  ],
+  [
+    "there was too much to do",
+    etcd("too many requests", Code.ResourceExhausted),
+    "unprocessed",
+    "retry",
+    "retry",
+  ],
+  [
+    "the leader changed",
+    etcd("leader changed", Code.Unavailable),
+    "unknown",
+    "unknown-outcome",
+    "retry",
+  ],
+  [
+    "etcd ran out of time",
+    etcd("request timed out", Code.Unavailable),
+    "unknown",
+    "unknown-outcome",
+    "retry",
+  ],
+  [
+    "etcd ran out of time, possibly due to connection lost",
+    etcd("request timed out, possibly due to connection lost", Code.Unavailable),
+    "unknown",
+    "unknown-outcome",
+    "retry",
+  ],
+  [
+    "etcd was stopped",
+    etcd("server stopped", Code.Unavailable),
+    "unknown",
+    "unknown-outcome",
+    "retry",
+  ],
+  [
+    "etcd ran out of space, maybe while it applied the put",
+    etcd("mvcc: database space exceeded", Code.ResourceExhausted),
+    "unknown",
+    "unknown-outcome",
+    "fail",
+  ],
+  [
+    "the lease is not there",
+    etcd("requested lease not found", Code.NotFound),
+    "rejected",
+    "fail",
+    "fail",
+  ],
+  [
+    "the key is missing",
+    etcd("key is not provided", Code.InvalidArgument),
+    "rejected",
+    "fail",
+    "fail",
+  ],
+  [
+    "the request was too large for etcd's gRPC",
+    error("grpc: received message larger than max (3 vs. 2)", Code.ResourceExhausted),
+    "rejected",
+    "fail",
+    "fail",
+  ],
+  [
+    "the response was too large for this client",
+    error("received message larger than max (3 vs. 2)", Code.ResourceExhausted),
+    "unknown",
+    "unknown-outcome",
+    "fail",
+  ],
+  [
+    "the method does not exist",
+    error("unknown method Put for service etcdserverpb.KV", Code.Unimplemented),
+    "rejected",
+    "fail",
+    "fail",
+  ],
+  [
+    "the server sent no message",
+    error("the server sent no response message", Code.Unimplemented),
+    "unknown",
+    "unknown-outcome",
+    "fail",
+  ],
+  [
+    "UNAVAILABLE, and nobody knows why",
+    error("x", Code.Unavailable),
+    "unknown",
+    "unknown-outcome",
+    "retry",
+  ],
+  // The caller
+  [
+    "the deadline passed",
+    error("x", Code.DeadlineExceeded),
+    "unknown",
+    "unknown-outcome",
+    "fail",
+  ],
+  [
+    "the caller gave up",
+    error("x", Code.Canceled, new DOMException("x", "AbortError")),
+    "unknown",
+    "unknown-outcome",
+    "fail",
+  ],
+];
+
+for (const [name, reason, effect, write, read] of CASES) {
+  Deno.test(`a write is ${write} and a read ${read} when ${name}`, () => {
+    assertEquals(effectOf(reason), effect);
+    assertEquals(judgeWrite(reason), write);
+    assertEquals(judgeRepeatable(reason), read);
+  });
+}
+
+Deno.test("pauseBefore() pauses once every endpoint had its try", () => {
+  const pauses = (endpoints: number) => [1, 2, 3, 4].map((n) => pauseBefore(n, endpoints, 50));
+  assertEquals(pauses(1), [50, 50, 50, 50]);
+  assertEquals(pauses(2), [0, 50, 0, 50]);
+  assertEquals(pauses(3), [0, 0, 50, 0]);
+});
