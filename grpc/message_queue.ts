@@ -81,6 +81,18 @@ export class MessageQueue<T> implements AsyncIterableIterator<T, undefined> {
     }
   }
 
+  /** The consumer gave the stream up: what waits is dropped, and reads reject from now on. */
+  discard(error: Error): void {
+    this.#messages.length = this.#sizes.length = this.#head = 0;
+    this.#ended = false;
+    this.fail(error);
+  }
+
+  /** Whether messages wait to be read. */
+  get pending(): boolean {
+    return this.#messages.length > 0;
+  }
+
   next(): Promise<IteratorResult<T, undefined>> {
     return this.take(0);
   }

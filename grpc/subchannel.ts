@@ -27,6 +27,8 @@ const MAX_TEMPLATES_PER_METHOD = 64;
 /** What all connections of a client share. */
 export interface SubchannelOptions {
   readonly tls: DialTlsOptions | null;
+  /** Whether requests may be compressed: the header names the encoding. */
+  readonly compress: boolean;
   readonly connectTimeout: number;
   readonly userAgent: string;
   readonly backoff: BackoffOptions;
@@ -279,6 +281,7 @@ export class Subchannel implements h2.SessionOwner, TimerNode {
       "grpc-accept-encoding",
       ACCEPT_ENCODING,
     );
+    if (this.#options.compress) fields.push("grpc-encoding", "gzip");
     return fields;
   }
 }
