@@ -3,14 +3,7 @@
  *
  * @module
  */
-import {
-  type BodyInput,
-  jsonBody,
-  NO_BODY,
-  pieceBytes,
-  type RequestBody,
-  requestBody,
-} from "./body.ts";
+import { type BodyInput, jsonBody, NO_BODY, type RequestBody, requestBody } from "./body.ts";
 import {
   CLIENT_DEFAULTS,
   type ClientOptions,
@@ -18,8 +11,7 @@ import {
   type RequestOptions,
   type SendOptions,
 } from "./client_options.ts";
-import { ACCEPT_ENCODING } from "./decompress.ts";
-import { TimeoutError } from "./error.ts";
+import { Control, sleep } from "./control.ts";
 import {
   type ClientExchange,
   type ExchangeTimeouts,
@@ -27,87 +19,21 @@ import {
   type RequestStart,
   type ResponseStart,
 } from "./exchange.ts";
-import { fieldOf, flattenHeaders, type HeadersInput, isToken } from "./headers.ts";
-import { Pool, type Route, type Waiting } from "./pool.ts";
+import { fieldOf, flattenHeaders, type HeadersInput } from "./headers.ts";
+import { Pool, type Route } from "./pool.ts";
 import { proxyFields, proxyFor } from "./proxy.ts";
 import { type Hop, RedirectChain, RedirectError, redirects } from "./redirect.ts";
 import { ClientStream, type StreamSettings } from "./request.ts";
+import { checkMethod, type Prepared, prepareHead, without } from "./request_head.ts";
 import { HttpResponse } from "./response.ts";
 import { backoff, isStale, isTransient, retryAfter, retryPolicy } from "./retry.ts";
-import { type TimerNode, timers } from "./timer_wheel.ts";
+import { upload } from "./upload.ts";
 import { parseTarget, type Target } from "./url.ts";
 
 /** Times one request is sent again because the connection it went on turned out to be over. */
 const MAX_STALE_RETRIES = 3;
 /** Octets of a redirect's own body that are read to keep its connection. */
 const MAX_DISCARD_BYTES = 64 << 10;
-/** Milliseconds `expect: 100-continue` holds a body back (RFC 9110 §10.1.1). */
-const CONTINUE_WAIT_MS = 1000;
-
-/** The one thing that can end a request from outside: its signal or its deadline. */
-class Control implements TimerNode, Waiting {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
-  /** What to call to give up. */
-  cancel: ((reason: Error) => void) | null = null;
-  reason: Error | null = null;
-  readonly #signal: AbortSignal | undefined;
-  readonly #timeout: number;
-
-  constructor(signal: AbortSignal | undefined, timeout: number) {
-    this.#signal = signal;
-    this.#timeout = timeout;
-    if (signal !== undefined) {
-      if (signal.aborted) this.reason = signal.reason;
-      else signal.addEventListener("abort", this.#onAbort, { once: true });
-    }
-    if (timeout > 0) timers.add(this, timeout);
-  }
-
-  readonly #onAbort = (): void => this.#end(this.#signal!.reason);
-
-  onTimeout(): void {
-    this.#end(new TimeoutError("timeout", this.#timeout));
-  }
-
-  #end(reason: Error): void {
-    this.reason ??= reason;
-    this.cancel?.(this.reason);
-  }
-
-  check(): void {
-    if (this.reason !== null) throw this.reason;
-  }
-
-  release(): void {
-    this.cancel = null;
-    timers.remove(this);
-    this.#signal?.removeEventListener("abort", this.#onAbort);
-  }
-}
-
-function sleep(ms: number, control: Control): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      control.cancel = null;
-      resolve();
-    }, ms);
-    control.cancel = (reason) => {
-      clearTimeout(timer);
-      reject(reason);
-    };
-  });
-}
-
-/** A request's head as the caller gave it, checked. */
-interface Prepared {
-  readonly fields: string[];
-  readonly close: boolean;
-  readonly expect: boolean;
-  /** Content-length the caller gave, or -1. */
-  readonly declared: number;
-}
 
 /**
  * Makes requests over HTTP/1.1 and HTTP/2, whichever the server speaks, on pooled connections.
@@ -203,7 +129,7 @@ export class Client implements AsyncDisposable {
   ): Promise<ClientStream> {
     const target = parseTarget(url);
     checkMethod(method);
-    const prepared = this.#prepare(headers, target, { ...options, decompress: false }, null);
+    const prepared = prepareHead(headers, target, null, this.#defaults, false);
     const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
     const hop: Hop = { method, target, fields: prepared.fields, body: true };
     const length = prepared.declared >= 0 ? prepared.declared : LATER;
@@ -351,7 +277,13 @@ export class Client implements AsyncDisposable {
     options: RequestOptions,
     control: Control,
   ): Promise<[ClientExchange, ResponseStart, Hop, number]> {
-    const prepared = this.#prepare(headers, target, options, body);
+    const prepared = prepareHead(
+      headers,
+      target,
+      body,
+      this.#defaults,
+      options.decompress ?? this.#options.decompress ?? true,
+    );
     let hop: Hop = { method, target, fields: prepared.fields, body: body !== NO_BODY };
     let chain: RedirectChain | null = null;
     for (let count = 0;; count++) {
@@ -508,110 +440,6 @@ export class Client implements AsyncDisposable {
     }
     return exchange;
   }
-
-  #prepare(
-    headers: HeadersInput | null | undefined,
-    target: Target,
-    options: RequestOptions,
-    body: RequestBody | null,
-  ): Prepared {
-    const given = flattenHeaders(headers);
-    const fields: string[] = [];
-    let close = false;
-    let expect = false;
-    let declared = -1;
-    for (let i = 0; i < given.length; i += 2) {
-      const name = given[i]!;
-      const value = given[i + 1]!;
-      switch (name) {
-        case "connection":
-          if (/(?:^|,)\s*close\s*(?:,|$)/i.test(value)) close = true;
-          continue;
-        case "keep-alive":
-        case "proxy-connection":
-          continue;
-        case "content-length":
-          declared = contentLength(value, body);
-          continue;
-        case "transfer-encoding":
-          if (value.toLowerCase() !== "chunked") {
-            throw new TypeError(
-              `Cannot request as transfer-encoding must be "chunked": current value is ${
-                JSON.stringify(value)
-              }`,
-            );
-          }
-          continue;
-        case "upgrade":
-          throw new TypeError("Cannot request an upgrade: use WebSocket");
-        case "host":
-          if (!/^[^\s/?#@]+$/.test(value)) {
-            throw new TypeError(
-              `Cannot request as host must be a host and a port: current value is ${
-                JSON.stringify(value)
-              }`,
-            );
-          }
-          break;
-        case "te":
-          if (value !== "trailers") {
-            throw new TypeError(
-              `Cannot request as te must be "trailers": current value is ${JSON.stringify(value)}`,
-            );
-          }
-          break;
-        case "expect":
-          expect = true;
-          break;
-      }
-      fields.push(name, value);
-    }
-    for (let i = 0; i < this.#defaults.length; i += 2) {
-      add(fields, this.#defaults[i]!, this.#defaults[i + 1]!);
-    }
-    add(fields, "accept", "*/*");
-    if (options.decompress ?? this.#options.decompress ?? true) {
-      add(fields, "accept-encoding", ACCEPT_ENCODING);
-    }
-    add(fields, "user-agent", "sluice");
-    if (target.authorization !== null) add(fields, "authorization", target.authorization);
-    if (body !== null && body.type !== null) add(fields, "content-type", body.type);
-    return { fields, close, expect, declared };
-  }
-}
-
-function add(fields: string[], name: string, value: string): void {
-  if (fieldOf(fields, name) === undefined) fields.push(name, value);
-}
-
-function without(fields: readonly string[], name: string): string[] {
-  const rest: string[] = [];
-  for (let i = 0; i < fields.length; i += 2) {
-    if (fields[i] !== name) rest.push(fields[i]!, fields[i + 1]!);
-  }
-  return rest;
-}
-
-function contentLength(value: string, body: RequestBody | null): number {
-  const length = /^[0-9]{1,15}$/.test(value) ? Number(value) : -1;
-  if (length < 0 || (body !== null && body.length >= 0 && body.length !== length)) {
-    throw new TypeError(
-      `Cannot request as content-length must be the body's${
-        body === null ? "" : ` ${body.length} octets`
-      }: current value is ${JSON.stringify(value)}`,
-    );
-  }
-  return length;
-}
-
-function checkMethod(method: string): void {
-  if (typeof method !== "string" || !isToken(method) || method === "CONNECT") {
-    throw new TypeError(
-      `Cannot request as method must be a token other than CONNECT: current value is ${
-        JSON.stringify(method)
-      }`,
-    );
-  }
 }
 
 /** Whether a body can be taken as ASCII text without further ado. */
@@ -623,35 +451,6 @@ function plain(fields: readonly string[]): boolean {
     }
   }
   return true;
-}
-
-async function upload(
-  exchange: ClientExchange,
-  body: RequestBody,
-  expect: boolean,
-  onUpload: RequestOptions["onUpload"],
-): Promise<void> {
-  if (expect && body !== NO_BODY) await exchange.continued(CONTINUE_WAIT_MS);
-  const total = body.length >= 0 ? body.length : undefined;
-  let transferred = 0;
-  for await (const piece of body.pieces ?? slices(body.bytes)) {
-    const bytes = pieceBytes(piece);
-    const wait = exchange.write(bytes);
-    if (wait !== undefined) await wait;
-    transferred += bytes.length;
-    onUpload?.({ transferred, total });
-  }
-  exchange.finish();
-}
-
-/** Octets between two reports of progress. */
-const SLICE_BYTES = 64 << 10;
-
-function* slices(bytes: Uint8Array | null): Generator<Uint8Array> {
-  if (bytes === null) return;
-  for (let at = 0; at < bytes.length; at += SLICE_BYTES) {
-    yield bytes.subarray(at, at + SLICE_BYTES);
-  }
 }
 
 /** Reads a body nobody wants, if that is cheaper than a new connection. */
@@ -675,79 +474,4 @@ async function discard(exchange: ClientExchange): Promise<void> {
  */
 export function newClient(options: ClientOptions = {}): Client {
   return new Client(options);
-}
-
-let shared: Client | undefined;
-
-/** The client behind the plain functions. Its idle connections do not keep the process alive. */
-export function defaultClient(): Client {
-  return shared ??= new Client();
-}
-
-/** GET on the default client. Follows redirects, decodes the body, reuses connections. */
-export function get(
-  url: string | URL,
-  headers?: HeadersInput | null,
-  options?: RequestOptions,
-): Promise<HttpResponse> {
-  return defaultClient().get(url, headers, options);
-}
-
-/** HEAD on the default client. */
-export function head(
-  url: string | URL,
-  headers?: HeadersInput | null,
-  options?: RequestOptions,
-): Promise<HttpResponse> {
-  return defaultClient().head(url, headers, options);
-}
-
-/** POST on the default client. */
-export function post(
-  url: string | URL,
-  headers?: HeadersInput | null,
-  body?: BodyInput | null,
-  options?: RequestOptions,
-): Promise<HttpResponse> {
-  return defaultClient().post(url, headers, body, options);
-}
-
-/** PUT on the default client. */
-export function put(
-  url: string | URL,
-  headers?: HeadersInput | null,
-  body?: BodyInput | null,
-  options?: RequestOptions,
-): Promise<HttpResponse> {
-  return defaultClient().put(url, headers, body, options);
-}
-
-/** PATCH on the default client. */
-export function patch(
-  url: string | URL,
-  headers?: HeadersInput | null,
-  body?: BodyInput | null,
-  options?: RequestOptions,
-): Promise<HttpResponse> {
-  return defaultClient().patch(url, headers, body, options);
-}
-
-/** DELETE on the default client (`delete` is a reserved word). */
-export function del(
-  url: string | URL,
-  headers?: HeadersInput | null,
-  body?: BodyInput | null,
-  options?: RequestOptions,
-): Promise<HttpResponse> {
-  return defaultClient().delete(url, headers, body, options);
-}
-
-/** A raw stream on the default client. No redirects. The caller closes it. */
-export function request(
-  method: string,
-  url: string | URL,
-  headers?: HeadersInput | null,
-  options?: RequestOptions,
-): Promise<ClientStream> {
-  return defaultClient().request(method, url, headers, options);
 }

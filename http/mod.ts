@@ -13,18 +13,8 @@ export {
   StreamResetError,
   TimeoutError,
 } from "./error.ts";
-export {
-  Client,
-  defaultClient,
-  del,
-  get,
-  head,
-  newClient,
-  patch,
-  post,
-  put,
-  request,
-} from "./client.ts";
+export { Client, newClient } from "./client.ts";
+export { defaultClient, del, get, head, patch, post, put, request } from "./default_client.ts";
 export { type ClientOptions, type RequestOptions, type SendOptions } from "./client_options.ts";
 export { type BodyInput } from "./body.ts";
 export { ClientStream, type Progress } from "./request.ts";

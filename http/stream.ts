@@ -12,7 +12,7 @@ import {
   MIN_COMPRESS_BYTES,
 } from "./compress.ts";
 import { Event, State, step } from "./h1/state.ts";
-import { allowedInTrailers } from "./h1/read.ts";
+import { allowedInTrailers } from "./h1/fields.ts";
 import {
   type FlatHeaders,
   flattenHeaders,

@@ -4,7 +4,8 @@
  * @module
  */
 import { MessageError } from "./error.ts";
-import { HeadSearch, readTrailers } from "./read.ts";
+import { readTrailers } from "./fields.ts";
+import { HeadSearch } from "./read.ts";
 
 /** Octets of a chunk-size line, extensions included. */
 export const MAX_CHUNK_LINE = 1024;

@@ -3,15 +3,15 @@ import { ErrorCode } from "./code.ts";
 import type { Stream } from "./stream.ts";
 
 /** How long a request may go on after its answer. */
-const LINGER_MS = 1000;
+const LINGER_MS = 5000;
 
 /** Octets of a request that are read and dropped after its answer. */
-const MAX_DROPPED_OCTETS = 1 << 20;
+const MAX_DROPPED_OCTETS = 64 << 20;
 
 /**
  * What follows an answer that came before its request's end. RFC 9113 §8.1 lets a server reset the
- * stream at once, with NO_ERROR; but clients that read the answer and the reset together lose the
- * answer. So the rest of the request is dropped for a moment first.
+ * stream at once, with NO_ERROR; but clients in wide use lose the answer then, or never come back
+ * from the reset (curl 7.88). So the rest of the request is dropped, up to a limit, first.
  */
 export class UploadLinger implements TimerNode {
   dueTick = 0;

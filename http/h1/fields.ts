@@ -1,0 +1,275 @@
+/**
+ * Reads blocks of header fields out of a buffer (RFC 9112 §5), and what they say about the framing
+ * of their message (§6). Strict on purpose, see `read.ts`.
+ *
+ * @module
+ */
+import { FIELD_BYTE, type HeaderObject, headerObject, latin1, TOKEN_LOWER } from "../headers.ts";
+import { MessageError } from "./error.ts";
+
+const CR = 0x0d;
+const LF = 0x0a;
+const SP = 0x20;
+const HTAB = 0x09;
+const COLON = 0x3a;
+
+/** Bounds of a block of fields. */
+export interface FieldLimits {
+  /** Fields in a head. */
+  readonly maxHeaderFields: number;
+}
+
+/** A block of header fields and what it says about its message. Shared: never change one. */
+export class HeaderBlock {
+  /** Names in lower case and values. */
+  readonly fields: string[] = [];
+  /** Value of content-length, or -1. */
+  contentLength = -1;
+  /** Whether `transfer-encoding: chunked` is there. */
+  chunked = false;
+  /** Value of host, or null. */
+  host: string | null = null;
+  /** Whether the connection ends with this message. */
+  close = false;
+  /** Whether `connection: keep-alive` is there. */
+  keepAlive = false;
+  /** Whether `connection: upgrade` is there. */
+  upgrade = false;
+  /** Value of expect, lower case, or null. */
+  expect: string | null = null;
+  /** Why a server refuses it, with a status; for requests only. */
+  refusal: MessageError | null = null;
+  #object: HeaderObject | null = null;
+
+  /** The fields as a frozen object. */
+  get object(): HeaderObject {
+    return this.#object ??= headerObject(this.fields);
+  }
+}
+
+/** RFC 9110 §7.2, RFC 3986 §3.2.2: a registered name or IPv4 address, or an IP literal; then a port. */
+export const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?$/;
+
+/** Fields that may not stand in a trailer section: framing, routing, control (RFC 9110 §6.5.1). */
+const NOT_IN_TRAILERS = new Set([
+  "authorization",
+  "cache-control",
+  "connection",
+  "content-encoding",
+  "content-length",
+  "content-range",
+  "content-type",
+  "cookie",
+  "expect",
+  "host",
+  "keep-alive",
+  "max-forwards",
+  "proxy-authorization",
+  "set-cookie",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Whether a field may stand in a trailer section. */
+export function allowedInTrailers(name: string): boolean {
+  return !NOT_IN_TRAILERS.has(name);
+}
+
+/**
+ * Reads field lines in `buf[start, end)`, the last of which is the empty one.
+ *
+ * @throws {MessageError} If one is malformed or there are too many.
+ */
+function readFields(
+  buf: Uint8Array,
+  start: number,
+  end: number,
+  maxFields: number,
+  fields: string[],
+): void {
+  const last = end - 2;
+  // One conversion for the block: a native call costs as much for a byte as for a hundred.
+  const text = latin1(buf, start, last);
+  let p = start;
+  while (p < last) {
+    const nameStart = p;
+    let upper = false;
+    for (let c = TOKEN_LOWER[buf[p]!]!; c !== 0; c = TOKEN_LOWER[buf[++p]!]!) {
+      if (c !== buf[p]) upper = true;
+    }
+    if (buf[p] !== COLON || p === nameStart) throw badName(buf, nameStart, p);
+    let name = text.substring(nameStart - start, p - start);
+    if (upper) name = name.toLowerCase();
+    p++;
+    while (buf[p] === SP || buf[p] === HTAB) p++;
+    const valueStart = p;
+    while (FIELD_BYTE[buf[p]!] === 1) p++;
+    if (buf[p] !== CR || buf[p + 1] !== LF) {
+      throw new MessageError(
+        `Value of header "${name}" must not have control octets (RFC 9110 §5.5): got 0x${
+          (buf[p] ?? 0).toString(16).padStart(2, "0")
+        }`,
+      );
+    }
+    let valueEnd = p;
+    while (valueEnd > valueStart && (buf[valueEnd - 1] === SP || buf[valueEnd - 1] === HTAB)) {
+      valueEnd--;
+    }
+    fields.push(name, text.substring(valueStart - start, valueEnd - start));
+    if (fields.length > maxFields * 2) {
+      throw new MessageError(`Head must have <= ${maxFields} fields`, 431);
+    }
+    p += 2;
+  }
+}
+
+function badName(buf: Uint8Array, start: number, at: number): MessageError {
+  const byte = buf[at]!;
+  if (at === start && (byte === SP || byte === HTAB)) {
+    return new MessageError("Header lines must not be folded (RFC 9112 §5.2)");
+  }
+  if (at === start && byte === COLON) {
+    return new MessageError("Header name must not be empty (RFC 9112 §5)");
+  }
+  return new MessageError(
+    `Header name must be a token followed by a colon (RFC 9112 §5.1): got 0x${
+      byte.toString(16).padStart(2, "0")
+    } after ${JSON.stringify(latin1(buf, start, at))}`,
+  );
+}
+
+/**
+ * Reads a trailer section in `buf[start, end)`.
+ *
+ * @throws {MessageError} If it is malformed or has a field that must not be there.
+ */
+export function readTrailers(
+  buf: Uint8Array,
+  start: number,
+  end: number,
+  maxFields: number,
+): string[] {
+  const fields: string[] = [];
+  readFields(buf, start, end, maxFields, fields);
+  for (let i = 0; i < fields.length; i += 2) {
+    if (!allowedInTrailers(fields[i]!)) {
+      throw new MessageError(`Trailers must not have "${fields[i]}" (RFC 9110 §6.5.1)`);
+    }
+  }
+  return fields;
+}
+
+function hasToken(list: string, token: string): boolean {
+  if (list.length === token.length) return list.toLowerCase() === token;
+  return list.toLowerCase().split(",").some((item) => item.trim() === token);
+}
+
+function readBlock(buf: Uint8Array, start: number, end: number, limits: FieldLimits): HeaderBlock {
+  const block = new HeaderBlock();
+  const { fields } = block;
+  readFields(buf, start, end, limits.maxHeaderFields, fields);
+  let coded = 0;
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!;
+    switch (name.length) {
+      case 4:
+        if (name === "host") {
+          if (block.host !== null) block.refusal ??= new MessageError("Host must come once");
+          block.host = fields[i + 1]!;
+        }
+        break;
+      case 6:
+        if (name === "expect") block.expect = fields[i + 1]!.toLowerCase();
+        break;
+      case 10:
+        if (name === "connection") {
+          const value = fields[i + 1]!;
+          if (hasToken(value, "close")) block.close = true;
+          if (hasToken(value, "keep-alive")) block.keepAlive = true;
+          if (hasToken(value, "upgrade")) block.upgrade = true;
+        }
+        break;
+      case 14:
+        if (name === "content-length") {
+          // RFC 9110 §8.6: 1*DIGIT. A list of equal numbers may be accepted; what may be forged in
+          // two ways is not.
+          if (block.contentLength >= 0 || !/^[0-9]{1,15}$/.test(fields[i + 1]!)) {
+            throw new MessageError(
+              `Content-length must be one decimal number (RFC 9112 §6.3): got ${
+                JSON.stringify(fields[i + 1])
+              }`,
+            );
+          }
+          block.contentLength = Number(fields[i + 1]);
+        }
+        break;
+      case 17:
+        if (name === "transfer-encoding") {
+          if (++coded > 1) {
+            throw new MessageError("Transfer-encoding must come once (RFC 9112 §6.1)");
+          }
+          if (fields[i + 1]!.toLowerCase() !== "chunked") {
+            throw new MessageError(
+              `Transfer-encoding must be "chunked" alone (RFC 9112 §6.1): got ${
+                JSON.stringify(fields[i + 1])
+              }`,
+              501,
+            );
+          }
+          block.chunked = true;
+        }
+        break;
+    }
+  }
+  if (block.chunked && block.contentLength >= 0) {
+    throw new MessageError(
+      "Content-length and transfer-encoding must not come together (RFC 9112 §6.3)",
+    );
+  }
+  if (block.host !== null && !HOST.test(block.host)) {
+    block.refusal ??= new MessageError(
+      `Host must be a host and a port (RFC 9110 §7.2): got ${JSON.stringify(block.host)}`,
+    );
+  }
+  return block;
+}
+
+/** Blocks remembered, and the longest that is. Clients repeat their header fields byte for byte. */
+const CACHE_SLOTS = 128;
+const MAX_CACHED_BYTES = 1024;
+
+const cachedBytes: (Uint8Array | undefined)[] = new Array(CACHE_SLOTS).fill(undefined);
+const cachedBlocks: (HeaderBlock | undefined)[] = new Array(CACHE_SLOTS).fill(undefined);
+
+/**
+ * The block in `buf[start, end)`, maybe one read before from equal bytes.
+ *
+ * @throws {MessageError} If it is malformed.
+ */
+export function blockAt(
+  buf: Uint8Array,
+  start: number,
+  end: number,
+  limits: FieldLimits,
+): HeaderBlock {
+  const n = end - start;
+  // Limits may differ from server to server; a block within the cache's bound is within any sane one.
+  if (n <= 2 || n > MAX_CACHED_BYTES || limits.maxHeaderFields < 16) {
+    return readBlock(buf, start, end, limits);
+  }
+  const slot = (n + buf[start + (n >> 1)]! * 31 + buf[end - 5]! * 7 + buf[start]!) % CACHE_SLOTS;
+  const bytes = cachedBytes[slot];
+  if (bytes !== undefined && bytes.length === n) {
+    let i = 0;
+    while (i < n && bytes[i] === buf[start + i]) i++;
+    if (i === n) return cachedBlocks[slot]!;
+  }
+  const block = readBlock(buf, start, end, limits);
+  if (block.fields.length <= 32) {
+    cachedBytes[slot] = buf.slice(start, end);
+    cachedBlocks[slot] = block;
+  }
+  return block;
+}
