@@ -162,24 +162,37 @@ async function bothEnds(peers: readonly Peer[], files: readonly string[], ca: re
     peers,
     (peer) => startClient(peer, servers.get(peer)!.target, ca),
   );
-  const ask = (peer: Peer, command: object) => clients.get(peer)!.ask<Figures>(command);
-  const serverStream = newRow(`server stream, ${how}`, "messages/s");
-  const bidi = newRow(`bidi stream, ${BIDI_WINDOW} on their way, ${how}`, "messages/s");
-  await interleave(peers, async (peer, counted) => {
-    const messages = STREAM_MESSAGES[peer.name]!;
-    const down = await ask(peer, { mode: "serverStream", messages });
-    const both = await ask(peer, { mode: "bidi", window: BIDI_WINDOW, messages: messages / 2 });
-    if (!counted) return;
-    serverStream.add(peer.name, down.count / down.seconds);
-    bidi.add(peer.name, both.count / both.seconds);
-  });
+  const ask = async (peer: Peer, command: object) => {
+    const programs = [servers.get(peer)!.program, clients.get(peer)!];
+    const { result, used } = await withCpu(programs, () => programs[1]!.ask<Figures>(command));
+    return { ...result, cpuSeconds: used[0]! + used[1]! };
+  };
+  const kinds: [name: string, command: { mode: string; window?: number }][] = [
+    [`server stream, ${how}`, { mode: "serverStream" }],
+    [`bidi stream, ${BIDI_WINDOW} on their way, ${how}`, { mode: "bidi", window: BIDI_WINDOW }],
+  ];
+  for (const [name, command] of kinds) {
+    const speed = newRow(name, "messages/s");
+    const cost = newRow(name, "CPU µs/message, both ends", "less");
+    await interleave(peers, async (peer, counted) => {
+      const messages = STREAM_MESSAGES[peer.name]!;
+      const { count, seconds, cpuSeconds } = await ask(peer, { ...command, messages });
+      if (!counted) return;
+      speed.add(peer.name, count / seconds);
+      cost.add(peer.name, cpuSeconds * 1e6 / count);
+    });
+  }
   for (const size of LARGE_SIZES) {
     for (const mode of ["upload", "download"]) {
-      const row = newRow(`${mode}, ${Math.round(size / MIB)} MiB messages, ${how}`, "MB/s");
+      const name = `${mode}, ${Math.round(size / MIB)} MiB messages, ${how}`;
+      const speed = newRow(name, "MB/s");
+      const cost = newRow(name, "CPU ms/MB, both ends", "less");
       await interleave(peers, async (peer, counted) => {
         const command = { mode, size, concurrency: 4, seconds: LARGE_SECONDS };
-        const { count, seconds } = await ask(peer, command);
-        if (counted) row.add(peer.name, count * size / 1e6 / seconds);
+        const { count, seconds, cpuSeconds } = await ask(peer, command);
+        if (!counted) return;
+        speed.add(peer.name, count * size / 1e6 / seconds);
+        cost.add(peer.name, cpuSeconds * 1e9 / (count * size));
       });
     }
   }
