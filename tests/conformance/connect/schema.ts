@@ -7,17 +7,14 @@ import type { DescMessage, DescService, Message } from "@bufbuild/protobuf";
 import type { Any } from "@bufbuild/protobuf/wkt";
 import { protoc } from "@sluice/sluice";
 
-/** Environment variable with the folder the `.proto` files are under. */
-export const PROTO_VARIABLE = "CONFORMANCE_PROTO";
-
 const PACKAGE = "connectrpc.conformance.v1";
 const FOLDER = "connectrpc/conformance/v1";
 
 async function load(): Promise<protoc.Loader> {
-  const root = Deno.env.get(PROTO_VARIABLE);
+  const root = Deno.env.get("CONFORMANCE_PROTO");
   if (root === undefined) {
     throw new Error(
-      `Set ${PROTO_VARIABLE} to the folder "proto" of the Go module connectrpc.com/conformance`,
+      'Set CONFORMANCE_PROTO to the folder "proto" of the Go module connectrpc.com/conformance',
     );
   }
   const loader = new protoc.Loader();
