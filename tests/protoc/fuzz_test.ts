@@ -16,7 +16,8 @@ Deno.test("Loader.load() gives a descriptor or a ProtoError for any bytes, in bo
     const seed = random.pick(random.below(4) === 0 ? cases : good);
     const other = random.pick(cases).files.get(MAIN)!;
     const text = mutate(seed.files.get(MAIN)!, other, random);
-    trials.push({ id, name: MAIN, text, roots: [], files: seed.files });
+    const sourceInfo = id % 2 === 0;
+    trials.push({ id, name: MAIN, text, roots: [], sourceInfo, files: seed.files });
   }
   let accepted = 0;
   let refused = 0;

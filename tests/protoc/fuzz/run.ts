@@ -1,7 +1,8 @@
 // deno-lint-ignore-file no-console
 /**
  * Fuzzes the loader with protoc as the judge: mutants of published files and of our own cases, each
- * loaded by us and compiled by protoc, which must agree on whether it is a `.proto` file.
+ * loaded by us and compiled by protoc, which must agree on whether it is a `.proto` file, and if it
+ * is, on the bytes of its descriptor.
  *
  * ```sh
  * PROTO_CORPORA=… deno run -A tests/protoc/fuzz/run.ts [--mutants 20000] [--seed 1] [--jobs 2]
@@ -14,11 +15,13 @@
  * @module
  */
 
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { formatDiagnostic } from "../../../protoc/mod.ts";
 import { corpora, corporaDirectory, namesOf, rootsOf } from "../../conformance/protoc/corpus.ts";
-import { protocPath } from "../../conformance/protoc/oracle.ts";
+import { firstDifference } from "../../conformance/protoc/difference.ts";
+import { filesOfSet, protocPath } from "../../conformance/protoc/oracle.ts";
 import { MAIN, readCases } from "../negative/case.ts";
 import { mutate } from "./mutate.ts";
 import { Random } from "./random.ts";
@@ -39,6 +42,8 @@ const PROTOC_SECONDS = 20;
 interface Verdict {
   readonly code: number;
   readonly errors: readonly string[];
+  /** The serialized descriptor, when it compiled the file. */
+  readonly bytes: Uint8Array | undefined;
 }
 
 interface Seed {
@@ -72,6 +77,8 @@ const counts = {
   mutants: 0,
   agreed: 0,
   bothAccept: 0,
+  /** Of those: the same serialized descriptor. */
+  sameBytes: 0,
   bothRefuse: 0,
   onlyWeAccept: 0,
   onlyProtocAccepts: 0,
@@ -147,7 +154,8 @@ function makeTrial(id: number, groups: readonly Seed[][], random: Random): Trial
   const seed = random.pick(group);
   const other = random.pick(random.pick(groups)).text;
   const { name, roots, files } = seed;
-  return { id, name, roots, files, text: mutate(seed.text, other, random) };
+  const sourceInfo = id % 2 === 0;
+  return { id, name, roots, files, sourceInfo, text: mutate(seed.text, other, random) };
 }
 
 async function judge(trials: readonly Trial[]): Promise<void> {
@@ -164,7 +172,7 @@ async function judge(trials: readonly Trial[]): Promise<void> {
 /** One process for each file, all started by one shell: protoc stops at the first file it refuses. */
 async function askProtoc(trials: readonly Trial[]): Promise<Map<number, Verdict>> {
   const script: string[] = [];
-  for (const { id, name, text, roots, files } of trials) {
+  for (const { id, name, text, roots, files, sourceInfo } of trials) {
     const root = join(work, String(id));
     for (const [path, content] of new Map([...files ?? [], [name, text]])) {
       await Deno.mkdir(join(root, path, ".."), { recursive: true });
@@ -173,7 +181,10 @@ async function askProtoc(trials: readonly Trial[]): Promise<Map<number, Verdict>
     // For imports the built-in files go first: that is where the loader, too, looks first.
     const paths = [root, include, ...roots].map((path) => `-I${quote(path)}`).join(" ");
     script.push(
-      `timeout ${PROTOC_SECONDS} ${quote(protoc!)} ${paths} -o/dev/null ${quote(name)} ` +
+      `timeout ${PROTOC_SECONDS} ${quote(protoc!)} ${paths} ` +
+        `${sourceInfo ? "--include_source_info " : ""}-o${quote(join(root, ".pb"))} ${
+          quote(name)
+        } ` +
         `2>${quote(join(root, ".err"))}; echo $? >${quote(join(root, ".code"))}`,
     );
   }
@@ -186,8 +197,10 @@ async function askProtoc(trials: readonly Trial[]): Promise<Map<number, Verdict>
     let stderr = new TextDecoder().decode(await Deno.readFile(join(root, ".err")));
     // protoc shows paths, the loader names.
     for (const directory of [root, ...roots]) stderr = stderr.replaceAll(`${directory}/`, "");
+    const code = Number(await Deno.readTextFile(join(root, ".code")));
     verdicts.set(id, {
-      code: Number(await Deno.readTextFile(join(root, ".code"))),
+      code,
+      bytes: code === 0 ? filesOfSet(await Deno.readFile(join(root, ".pb")))[0] : undefined,
       errors: stderr.split("\n").filter((line) => line !== "" && !line.includes(": warning: ")),
     });
     await Deno.remove(root, { recursive: true });
@@ -213,8 +226,13 @@ async function compare(trial: Trial, finding: Finding, verdict: Verdict): Promis
   }
   const protocAccepts = verdict.code === 0;
   if (finding.accepted === protocAccepts) counts.agreed++;
-  if (finding.accepted && protocAccepts) counts.bothAccept++;
-  else if (finding.accepted) {
+  if (finding.accepted && protocAccepts) {
+    counts.bothAccept++;
+    const [ours, theirs] = [finding.bytes!, verdict.bytes!];
+    const difference = firstDifference(FileDescriptorProtoSchema, ours, theirs);
+    if (difference === undefined) counts.sameBytes++;
+    else await list(trial, `other bytes: ${difference}`);
+  } else if (finding.accepted) {
     counts.onlyWeAccept++;
     await list(trial, `we accept, protoc: ${verdict.errors[0]}`);
   } else if (protocAccepts) {

@@ -14,6 +14,8 @@ export interface Trial {
   readonly text: Uint8Array;
   /** Directories that imports are read from. */
   readonly roots: readonly string[];
+  /** Whether positions and comments are kept. */
+  readonly sourceInfo: boolean;
   /** Imports that are not on disk. */
   readonly files?: ReadonlyMap<string, Uint8Array>;
 }
@@ -24,6 +26,8 @@ export interface Finding {
   /** Whether it was loaded; undefined when it hung or threw what it must not. */
   readonly accepted: boolean | undefined;
   readonly errors: readonly Diagnostic[];
+  /** The serialized descriptor, when it was loaded. */
+  readonly bytes: Uint8Array | undefined;
   /** What it threw, other than a `ProtoError`, or that it hung. */
   readonly defect: string | undefined;
   readonly milliseconds: number;
@@ -63,6 +67,7 @@ function runUntilHang(
           id: trial.id,
           accepted: undefined,
           errors: [],
+          bytes: undefined,
           defect: `no end after ${TIME_LIMIT} ms`,
           milliseconds: TIME_LIMIT,
         });

@@ -19,17 +19,18 @@ function attempt(trial: Trial): Finding {
   try {
     const loader = new Loader({
       resolve: (name) => trial.files?.get(name) ?? readFrom(trial.roots, name),
-      sourceInfo: trial.id % 2 === 0,
+      sourceInfo: trial.sourceInfo,
     });
     loader.load(trial.text, trial.name);
-    loader.bytes(trial.name);
-    return finish({ accepted: true, errors: [], defect: undefined });
+    const bytes = loader.bytes(trial.name);
+    return finish({ accepted: true, errors: [], bytes, defect: undefined });
   } catch (error) {
     if (error instanceof ProtoError) {
-      return finish({ accepted: false, errors: error.diagnostics, defect: undefined });
+      const { diagnostics } = error;
+      return finish({ accepted: false, errors: diagnostics, bytes: undefined, defect: undefined });
     }
     const defect = error instanceof Error ? error.stack ?? error.message : String(error);
-    return finish({ accepted: undefined, errors: [], defect });
+    return finish({ accepted: undefined, errors: [], bytes: undefined, defect });
   }
 }
 
