@@ -10,6 +10,7 @@ import { PREFACE, type RequestHead, Session, type SessionOptions, type Stream } 
 import { type H2Host, H2ServerStream, Wire } from "./h2/server_stream.ts";
 import { RefusalStream } from "./h2/refusal_stream.ts";
 import { type ErrorListener, type Handler, runHandler } from "./handler.ts";
+import { latin1 } from "./headers.ts";
 import type { FieldBlock } from "./hpack/mod.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
 import { type Certificate, type Listener, type ListenOptions, openListener } from "./listener.ts";
@@ -278,8 +279,10 @@ export function serve(options: ServeOptions): Server {
   return new Server(options);
 }
 
-/** Whether a whole first line came and does not speak of HTTP. */
+/** Whether a whole first line came and is neither HTTP/1 nor the `GET /path` of HTTP/0.9. */
 function isForeign(bytes: Uint8Array): boolean {
   const end = bytes.indexOf(0x0a);
-  return end >= 0 && !new TextDecoder("latin1").decode(bytes.subarray(0, end)).includes("HTTP/");
+  if (end < 0) return false;
+  const line = latin1(bytes, 0, end);
+  return !line.includes("HTTP/") && !/^[A-Z]+ \//.test(line);
 }
