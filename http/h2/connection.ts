@@ -14,9 +14,9 @@ import type { FrameWriter } from "./frame_writer.ts";
 import { requestHead, responseHead, trailersFault } from "./head.ts";
 import { Inbound } from "./inbound.ts";
 import { Outbound, type OutboundOwner } from "./outbound.ts";
-import { ResetMemory } from "./reset_memory.ts";
 import { initialSettings, readSettings, SettingId, type Settings } from "./settings.ts";
 import type { Stream } from "./stream.ts";
+import { StreamTable } from "./stream_table.ts";
 import { afterLocalEnd, afterRemoteEnd, canReceive, State } from "./stream_state.ts";
 
 /** Output a server may hold for one peer before it refuses that peer's new streams. */
@@ -35,7 +35,7 @@ export class Connection implements FrameSink, OutboundOwner {
   /** Where its frames are written. */
   readonly writer: FrameWriter = this.outbound.writer;
   /** Streams not closed, by id. */
-  readonly streams: Map<number, Stream> = new Map();
+  readonly streams: ReadonlyMap<number, Stream>;
   /** The peer's settings. */
   readonly peer: Settings = initialSettings();
   /** No new streams: GOAWAY was sent or received. */
@@ -46,19 +46,15 @@ export class Connection implements FrameSink, OutboundOwner {
   settled = false;
   /** Our SETTINGS were acknowledged. */
   settingsAcked = false;
-  /** Reset streams whose handler still runs. */
-  lingering = 0;
 
   readonly #owner: ConnectionOwner;
   readonly #options: Required<ConnectionOptions>;
   readonly #reader: FrameReader;
   readonly #decoder: Decoder;
   readonly #inbound: Inbound;
-  readonly #resets = new ResetMemory();
+  readonly #table: StreamTable;
   readonly #guard: AbuseGuard;
   #preface: number;
-  #lastPeerId = 0;
-  #nextId: number;
   #goAwaySent = MAX_STREAM_ID + 1;
   #dead = false;
 
@@ -90,18 +86,19 @@ export class Connection implements FrameSink, OutboundOwner {
     );
     this.#guard = new AbuseGuard(this.#options.abuse, role === "server");
     this.#preface = role === "server" ? 0 : PREFACE.length;
-    this.#nextId = role === "client" ? 1 : 2;
+    this.#table = new StreamTable(role);
+    this.streams = this.#table.open;
   }
 
   /** Whether the connection can carry one more stream of ours now. */
   get available(): boolean {
     return !this.draining && !this.#dead &&
-      this.streams.size < this.peer.maxConcurrentStreams && this.#nextId <= MAX_STREAM_ID;
+      this.streams.size < this.peer.maxConcurrentStreams && this.#table.hasIds;
   }
 
   /** Whether nothing may be opened on it any more. */
   get exhausted(): boolean {
-    return this.draining || this.#dead || this.#nextId > MAX_STREAM_ID;
+    return this.draining || this.#dead || !this.#table.hasIds;
   }
 
   /** Whether the connection has ended itself or was ended. */
@@ -186,8 +183,8 @@ export class Connection implements FrameSink, OutboundOwner {
     }
     if (this.role === "client") {
       // No push, so nothing opens here; what is not ours to know is an idle or a closed stream.
-      if ((id & 1) === 0 || id >= this.#nextId) this.#idleError("HEADERS", id);
-      if (!this.#resets.has(id)) this.#closedError("HEADERS", id);
+      if (this.#table.isIdle(id)) this.#idleError("HEADERS", id);
+      if (!this.#table.wasReset(id)) this.#closedError("HEADERS", id);
       return;
     }
     // "Streams initiated by a client MUST use odd-numbered stream identifiers" (§5.1.1).
@@ -197,11 +194,11 @@ export class Connection implements FrameSink, OutboundOwner {
         ErrorCode.PROTOCOL_ERROR,
       );
     }
-    if (id <= this.#lastPeerId) {
-      if (!this.#resets.has(id)) this.#closedError("HEADERS", id);
+    if (id <= this.#table.lastPeerId) {
+      if (!this.#table.wasReset(id)) this.#closedError("HEADERS", id);
       return;
     }
-    this.#lastPeerId = id;
+    this.#table.lastPeerId = id;
     if (id > this.#goAwaySent) return;
     this.#guard.useful();
     this.#open(id, block, endStream, dependsOn);
@@ -210,7 +207,7 @@ export class Connection implements FrameSink, OutboundOwner {
   #open(id: number, block: FieldBlock, endStream: boolean, dependsOn: number): void {
     if (dependsOn === id) return this.#refuse(id, ErrorCode.PROTOCOL_ERROR);
     if (
-      this.streams.size + this.lingering >= this.#options.maxConcurrentStreams ||
+      this.streams.size + this.#table.lingering >= this.#options.maxConcurrentStreams ||
       this.outbound.queued > MAX_QUEUED_OUTPUT
     ) {
       return this.#refuse(id, ErrorCode.REFUSED_STREAM);
@@ -241,13 +238,13 @@ export class Connection implements FrameSink, OutboundOwner {
     stream.state = State.OPEN;
     stream.sendWindow = this.peer.initialWindowSize;
     stream.receiveWindow = this.#options.streamWindow;
-    this.streams.set(id, stream);
+    this.#table.open.set(id, stream);
   }
 
   /** A new stream that is not taken: only its id is used up. */
   #refuse(id: number, code: number): void {
     this.#guard.error(this.now);
-    this.#resets.add(id);
+    this.#table.rememberReset(id);
     this.outbound.rstStream(id, code);
   }
 
@@ -303,8 +300,8 @@ export class Connection implements FrameSink, OutboundOwner {
     }
     const stream = this.streams.get(id);
     if (stream === undefined) {
-      if (this.#isIdle(id)) this.#idleError("DATA", id);
-      if (id <= this.#goAwaySent && !this.#resets.has(id)) this.#closedError("DATA", id);
+      if (this.#table.isIdle(id)) this.#idleError("DATA", id);
+      if (id <= this.#goAwaySent && !this.#table.wasReset(id)) this.#closedError("DATA", id);
       // Dropped, but the window it took belongs to the connection (§5.1, "closed").
       this.#inbound.discard(size);
       return;
@@ -348,7 +345,7 @@ export class Connection implements FrameSink, OutboundOwner {
 
   /** The peer's side is over; the owner hears of it unless it gave the stream up meanwhile. */
   #remoteEnded(stream: Stream): void {
-    if (this.streams.get(stream.id) !== stream) return;
+    if (!this.#table.has(stream)) return;
     const both = stream.state === State.CLOSED;
     stream.onEnd();
     if (both) this.#retire(stream);
@@ -377,7 +374,7 @@ export class Connection implements FrameSink, OutboundOwner {
     if (stream === undefined) {
       // "If a RST_STREAM frame identifying an idle stream is received, the recipient MUST treat
       // this as a connection error of type PROTOCOL_ERROR" (§6.4).
-      if (this.#isIdle(id)) this.#idleError("RST_STREAM", id);
+      if (this.#table.isIdle(id)) this.#idleError("RST_STREAM", id);
       this.#guard.idleFrame(this.now);
       return;
     }
@@ -458,7 +455,7 @@ export class Connection implements FrameSink, OutboundOwner {
     this.#needSettings();
     const stream = id === 0 ? undefined : this.streams.get(id);
     if (id !== 0 && stream === undefined) {
-      if (this.#isIdle(id)) this.#idleError("WINDOW_UPDATE", id);
+      if (this.#table.isIdle(id)) this.#idleError("WINDOW_UPDATE", id);
       return;
     }
     if (increment === 0) {
@@ -499,8 +496,7 @@ export class Connection implements FrameSink, OutboundOwner {
   /** Opens a stream with its request. False, with nothing sent, if there is no room for it. */
   open(stream: Stream, fields: Template | readonly string[], end: boolean): boolean {
     if (!this.available) return false;
-    const id = this.#nextId;
-    this.#nextId += 2;
+    const id = this.#table.takeId();
     this.#adopt(stream, id);
     this.writer.headers(id, fields, end);
     if (end) stream.state = State.HALF_CLOSED_LOCAL;
@@ -520,18 +516,17 @@ export class Connection implements FrameSink, OutboundOwner {
 
   /** RST_STREAM by the owner's will. */
   resetStream(stream: Stream, code: number): void {
-    if (this.streams.get(stream.id) !== stream) return;
+    if (!this.#table.has(stream)) return;
     if (stream.state !== State.CLOSED) {
-      this.#resets.add(stream.id);
+      this.#table.rememberReset(stream.id);
       this.outbound.rstStream(stream.id, code);
     }
     this.#retire(stream);
   }
 
+  /** The handler of a stream ended. */
   releaseStream(stream: Stream): void {
-    if (!stream.held) return;
-    stream.held = false;
-    if (stream.state === State.CLOSED && this.streams.get(stream.id) !== stream) this.lingering--;
+    this.#table.release(stream);
   }
 
   /** A PING whose answer comes through `onPong` with the same number (32 bits). */
@@ -547,7 +542,7 @@ export class Connection implements FrameSink, OutboundOwner {
    * taken until a second call names the last one.
    */
   goAway(code: number, debug = "", graceful = false): void {
-    const last = graceful ? MAX_STREAM_ID : this.#lastPeerId;
+    const last = graceful ? MAX_STREAM_ID : this.#table.lastPeerId;
     if (last < this.#goAwaySent) this.#goAwaySent = last;
     this.draining = true;
     const bytes = debug === ""
@@ -573,7 +568,7 @@ export class Connection implements FrameSink, OutboundOwner {
 
   /** The one place where a fault of the peer becomes RST_STREAM. */
   #streamError(stream: Stream, code: number, reason: string): void {
-    this.#resets.add(stream.id);
+    this.#table.rememberReset(stream.id);
     this.outbound.rstStream(stream.id, code);
     this.#retire(stream);
     stream.onReset(
@@ -592,17 +587,10 @@ export class Connection implements FrameSink, OutboundOwner {
 
   /** The stream is over: its queue, its place and its unconsumed octets are given back. */
   #retire(stream: Stream): void {
-    stream.state = State.CLOSED;
-    this.streams.delete(stream.id);
+    this.#table.close(stream);
     this.outbound.drop(stream);
     this.#inbound.drop(stream);
-    if (stream.held) this.lingering++;
     this.#owner.onStreamClosed?.(stream);
-  }
-
-  #isIdle(id: number): boolean {
-    const ours = (id & 1) === (this.role === "client" ? 1 : 0);
-    return ours ? id >= this.#nextId : id > this.#lastPeerId;
   }
 
   #idleError(frame: string, id: number): never {

@@ -6,7 +6,7 @@
  * keepalive  upload_linger                      ┘
  * connection       both roles, sans-IO          ┐
  * outbound  inbound  scheduler  stream          │ pure
- * abuse  reset_memory  head                     │
+ * abuse  stream_table  head                     │
  * frame_reader  frame_writer  out_buffer        │
  * settings  flow  stream_state  frame  code     ┘
  * ```
