@@ -19,7 +19,7 @@ import { runStreamingCall, runUnaryCall } from "@connectrpc/connect/protocol";
 import { ConnectionLostError, DialError, type DialTlsOptions, type h2 } from "../http/mod.ts";
 import type { BackoffOptions } from "./backoff.ts";
 import { type CallOptions, type Channel, ClientCall } from "./client_call.ts";
-import { DEFAULT_MAX_RECEIVE_SIZE } from "./message_stream.ts";
+import { DEFAULT_MAX_RECEIVE_SIZE, DEFAULT_STREAM_WINDOW } from "./message_stream.ts";
 import { methodFor } from "./method.ts";
 import { type Address, parseTarget, resolveTarget, type Target } from "./resolver.ts";
 import { Subchannel, type SubchannelOptions } from "./subchannel.ts";
@@ -104,6 +104,7 @@ export class Conn implements Transport, Channel, AsyncDisposable {
       userAgent: options.userAgent ? `${options.userAgent} ${USER_AGENT}` : USER_AGENT,
       backoff: options.backoff ?? {},
       session: {
+        streamWindow: DEFAULT_STREAM_WINDOW,
         ...options.http2,
         ...(options.keepalive === undefined ? {} : { keepalive: options.keepalive }),
       },

@@ -14,6 +14,9 @@ export const PREFIX_SIZE = 5;
 /** The largest message received by default: 4 MiB, as in every gRPC implementation. */
 export const DEFAULT_MAX_RECEIVE_SIZE = 4 * 1024 * 1024;
 
+/** Flow-control window of a stream: a message of the default limit is sent without a pause. */
+export const DEFAULT_STREAM_WINDOW = 4 * 1024 * 1024;
+
 /** Set in the flags of a compressed message. */
 const COMPRESSED = 1;
 

@@ -275,6 +275,8 @@ function tlsListener(
   /** Connections whose handshake is not over, by the client's address. */
   const handshaking = new Map<string, NodeSocket>();
   server.on("connection", (raw: NodeSocket) => {
+    // The TCP socket itself: on the TLS socket around it the setting does not always take.
+    raw.setNoDelay(true);
     const client = `${raw.remoteAddress}|${raw.remotePort}`;
     handshaking.set(client, raw);
     raw.on("close", () => handshaking.delete(client));

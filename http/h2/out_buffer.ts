@@ -1,5 +1,5 @@
 /** Capacity of a fresh buffer: an idle connection holds no more than this for writing. */
-const INITIAL_CAPACITY = 4 << 10;
+const INITIAL_CAPACITY = 1 << 10;
 
 /** A drained buffer larger than this is let go instead of kept for the next batch. */
 const MAX_KEPT_CAPACITY = 1 << 20;

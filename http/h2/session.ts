@@ -15,7 +15,7 @@ import { Keepalive, type KeepaliveOptions } from "./keepalive.ts";
 import type { Stream } from "./stream.ts";
 
 /** Read buffer of a fresh or idle connection: what ten thousand idle ones cost is mostly this. */
-const MIN_READ_BUFFER = 4 << 10;
+const MIN_READ_BUFFER = 2 << 10;
 /** Read buffer of a connection that moves bulk data. */
 const MAX_READ_BUFFER = 256 << 10;
 /** Small reads in a row after which the buffer shrinks again. */
