@@ -167,7 +167,7 @@ export class Session implements ConnectionOwner {
         this.connection.goAway(ErrorCode.NO_ERROR);
         this.#endIfDrained();
       }
-      if (deadline > 0) this.#idleTimer.set(deadline);
+      if (deadline > 0 && !this.#done) this.#idleTimer.set(deadline);
     }
     return this.closed;
   }
