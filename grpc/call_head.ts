@@ -3,7 +3,7 @@ import { ACCEPT_ENCODING, isKnownEncoding } from "./compression.ts";
 import { GRPC_CONTENT_TYPE, grpcCodec } from "./content_type.ts";
 import { code } from "./code.ts";
 import { encodeMessage } from "./percent.ts";
-import type { Registrar, Route } from "./registrar.ts";
+import type { Route, Routes } from "./route.ts";
 import { parseTimeout } from "./timeout.ts";
 
 /** First fields of every gRPC response. */
@@ -40,7 +40,7 @@ function trailersOnly(status: number, message: string): string[] {
 export function callHead(
   head: h2.RequestHead,
   block: FieldBlock,
-  registrar: Registrar,
+  routes: Routes,
 ): CallHead | undefined {
   if (head.note instanceof CallHead) return head.note;
   const { fields } = block;
@@ -65,7 +65,7 @@ export function callHead(
     }
   }
   if (codec === undefined) return undefined;
-  call.route = registrar.route(head.path);
+  call.route = routes.route(head.path);
   if (timeout !== undefined) call.timeoutMs = parseTimeout(timeout);
   call.rejection = rejection(head, call, codec, timeout);
   head.note = call;

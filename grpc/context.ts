@@ -1,18 +1,37 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { type ContextValues, createContextValues, type HandlerContext } from "@connectrpc/connect";
-import type { ServerCall } from "./server_call.ts";
-import { readMetadata } from "./metadata.ts";
+import type { Method } from "./method.ts";
+
+/** A call as its context shows it. */
+export interface Call {
+  readonly method: Method;
+  /** `grpc`, `grpc-web` or `connect`. */
+  readonly protocolName: string;
+  readonly requestMethod: string;
+  /** The client's metadata; made anew by each look. */
+  readonly requestHeader: Headers;
+  readonly url: string;
+  readonly peer: string;
+  readonly signal: AbortSignal;
+  /** Values that are there already. */
+  readonly values?: ContextValues;
+  readonly responseHeader: Headers;
+  readonly responseTrailer: Headers;
+  remainingMs(): number | undefined;
+  sendHeader(): void;
+}
 
 /**
  * What a handler knows of its call. Everything is made on first use: most handlers use nothing of it,
  * and a `Headers` or an `AbortSignal` costs as much as the rest of a call.
  */
 export class CallContext implements HandlerContext {
-  readonly #call: ServerCall;
+  readonly #call: Call;
   #requestHeader: Headers | undefined;
   #values: ContextValues | undefined;
 
-  constructor(call: ServerCall) {
+  /** Made by servers. */
+  constructor(call: Call) {
     this.#call = call;
   }
 
@@ -26,14 +45,14 @@ export class CallContext implements HandlerContext {
     return this.#call.method.desc.parent;
   }
 
-  /** Always POST. */
+  /** POST, or GET for a Connect call without side effects. */
   get requestMethod(): string {
-    return "POST";
+    return this.#call.requestMethod;
   }
 
-  /** Always gRPC; other protocols have contexts of their own. */
+  /** `grpc`, `grpc-web` or `connect`. */
   get protocolName(): string {
-    return "grpc";
+    return this.#call.protocolName;
   }
 
   /** Scheme, authority and path of the call. */
@@ -51,7 +70,7 @@ export class CallContext implements HandlerContext {
 
   /** The client's metadata. */
   get requestHeader(): Headers {
-    return this.#requestHeader ??= readMetadata(this.#call.requestFields);
+    return this.#requestHeader ??= this.#call.requestHeader;
   }
 
   /** Metadata sent before the first message. Changes after that have no effect. */
@@ -66,7 +85,7 @@ export class CallContext implements HandlerContext {
 
   /** Room for interceptors and handlers to share values. */
   get values(): ContextValues {
-    return this.#values ??= createContextValues();
+    return this.#values ??= this.#call.values ?? createContextValues();
   }
 
   /** Address of the client, `host:port`. */

@@ -5,23 +5,34 @@
  * Files import downwards only:
  *
  * ```text
- * server              client  service  stream
- * server_call  context      client_call  subchannel
- * registrar  method         client_stream  resolver  backoff
+ * server  registrar         client  service  stream
+ * taker  web  cors          client_call  subchannel
+ * server_call  call_head    client_stream  resolver  backoff
+ * route  context  method
  * message_stream  message_queue  status  metadata
  * compression  percent  timeout  content_type  code  codec/
  * ```
  *
  * @module
  */
-export { type Attempt, attempt } from "../http/mod.ts";
+export {
+  type Attempt,
+  attempt,
+  ConnectionLostError,
+  DialError,
+  ProtocolError,
+  StreamResetError,
+} from "../http/mod.ts";
 export { type BackoffOptions } from "./backoff.ts";
 export { type ClientOptions, Conn, newClient } from "./client.ts";
 export { type CallOptions } from "./client_call.ts";
 export { code, type CodeName, codeName } from "./code.ts";
 export { CallContext } from "./context.ts";
-export { type AnyHandler, type Handlers, Registrar, type TypedHandlers } from "./registrar.ts";
-export { type GrpcServer, GrpcTaker, listen, type ServerOptions } from "./server.ts";
+export { type Origins } from "./cors.ts";
+export { type Handlers, Registrar, type TypedHandlers } from "./registrar.ts";
+export { type AnyHandler } from "./route.ts";
+export { type GrpcServer, listen, mount, type MountOptions, type ServerOptions } from "./server.ts";
+export { type CallSettings, type WebSettings } from "./taker.ts";
 export {
   type DynamicService,
   type MethodClient,

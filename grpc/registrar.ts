@@ -1,11 +1,9 @@
 import type { DescFile, DescMethod, DescService } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { CallContext } from "./context.ts";
-import { findService, type Method, methodFor } from "./method.ts";
-
-/** A handler of whatever kind, as the server calls it. */
-// deno-lint-ignore no-explicit-any
-export type AnyHandler = (request: any, context: CallContext) => any;
+import type { ExchangeTaker, FieldBlock, h2, ServerStream } from "../http/mod.ts";
+import { findService, methodFor } from "./method.ts";
+import type { AnyHandler, Route, Routes } from "./route.ts";
+import { GrpcTaker } from "./taker.ts";
 
 /** Handlers by method name, as in the proto file (`SayHello`) or in lower camel case (`sayHello`). */
 export type Handlers = Readonly<Record<string, AnyHandler | undefined>>;
@@ -15,16 +13,14 @@ export type TypedHandlers<S extends DescService> =
   & Partial<ServiceImpl<S>>
   & { [K in keyof ServiceImpl<S> as Capitalize<K & string>]?: ServiceImpl<S>[K] };
 
-/** A method and what serves it; without handler it answers UNIMPLEMENTED. */
-export interface Route {
-  readonly method: Method;
-  readonly handler: AnyHandler | undefined;
-}
-
-/** Holds the services of a server. */
-export class Registrar {
+/**
+ * Holds the services of a server. Goes to `grpc.listen` for gRPC alone, and to `http.listen` for gRPC,
+ * gRPC-Web and Connect beside the handler of other requests.
+ */
+export class Registrar implements Routes, ExchangeTaker {
   readonly #routes = new Map<string, Route>();
   readonly #services = new Map<string, DescService>();
+  readonly #taker = new GrpcTaker(this);
 
   /**
    * Registers the handlers of a service whose types are known from generated code.
@@ -68,6 +64,16 @@ export class Registrar {
   /** The registered services. */
   get services(): readonly DescService[] {
     return [...this.#services.values()];
+  }
+
+  /** For servers: the gRPC call a request makes. */
+  takeStream(head: h2.RequestHead, block: FieldBlock, session: h2.Session): h2.Stream | null {
+    return this.#taker.takeStream(head, block, session);
+  }
+
+  /** For servers: serves a gRPC-Web or Connect call. */
+  takeExchange(stream: ServerStream): Promise<void> | null {
+    return this.#taker.takeExchange(stream);
   }
 }
 

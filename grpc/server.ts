@@ -1,38 +1,25 @@
 import {
   type Certificate,
   type ExchangeTaker,
-  type FieldBlock,
-  h2,
+  type h2,
   type ListenOptions,
   serve,
   type Server,
 } from "../http/mod.ts";
-import { DEFAULT_MAX_RECEIVE_SIZE } from "./message_stream.ts";
+import { DEFAULT_STREAM_WINDOW } from "./message_stream.ts";
 import { Registrar } from "./registrar.ts";
-import { callHead } from "./call_head.ts";
-import { ServerCall, type ServerSide } from "./server_call.ts";
+import { type CallSettings, GrpcTaker, type WebSettings } from "./taker.ts";
 
 /** Settings of {@linkcode listen}. */
-export interface ServerOptions extends ListenOptions {
+export interface ServerOptions extends ListenOptions, CallSettings {
   /** The services to serve. */
   readonly registrar: Registrar;
-  /** Octets a received message may have. @default {4194304} */
-  readonly maxReceiveSize?: number;
-  /** Octets a sent message may have. @default unlimited */
-  readonly maxSendSize?: number;
-  /** Compress responses of 1 KiB and more with gzip for clients that accept it. @default {false} */
-  readonly compress?: boolean;
   /** Connections open at once. @default {10000} */
   readonly maxConnections?: number;
   /** HTTP/2 limits and timeouts. */
   readonly http2?: h2.SessionOptions;
   /** Milliseconds `close()` waits for calls that run. @default {10000} */
   readonly drainTimeout?: number;
-  /**
-   * Told of exceptions of handlers that are no `ConnectError`, with the method's path, and of
-   * connections that failed, with "". Clients see UNKNOWN, never the text.
-   */
-  readonly onError?: (error: unknown, method: string) => void;
 }
 
 /**
@@ -47,37 +34,6 @@ const GRPC_ABUSE_LIMITS: h2.AbuseLimits = {
 
 /** Streams a client may have open on one connection. */
 const DEFAULT_MAX_CONCURRENT_STREAMS = 1000;
-
-/** Serves the calls of a registrar wherever HTTP/2 requests come in. */
-export class GrpcTaker implements ExchangeTaker {
-  readonly #registrar: Registrar;
-  readonly #side: ServerSide;
-  readonly #alone: boolean;
-
-  /** With `alone`, what is not gRPC is answered with 415; otherwise it is left to others. */
-  constructor(options: Omit<ServerOptions, "addr">, alone: boolean) {
-    if (!(options.registrar instanceof Registrar)) {
-      throw new TypeError(
-        "Cannot serve gRPC without services: give registrar: a Registrar with services registered",
-      );
-    }
-    this.#registrar = options.registrar;
-    this.#side = {
-      maxReceiveSize: options.maxReceiveSize ?? DEFAULT_MAX_RECEIVE_SIZE,
-      maxSendSize: options.maxSendSize ?? Infinity,
-      compress: options.compress ?? false,
-      onHandlerError: options.onError,
-    };
-    this.#alone = alone;
-  }
-
-  /** The call this request makes, or null if it is not gRPC's. */
-  takeStream(head: h2.RequestHead, block: FieldBlock, session: h2.Session): h2.Stream | null {
-    const call = callHead(head, block, this.#registrar);
-    if (call !== undefined) return new ServerCall(this.#side, session, call);
-    return this.#alone ? new h2.RefusalStream(415) : null;
-  }
-}
 
 /** A running gRPC server. */
 export interface GrpcServer extends AsyncDisposable {
@@ -106,7 +62,7 @@ export interface GrpcServer extends AsyncDisposable {
  * ```
  */
 export function listen(options: ServerOptions): GrpcServer {
-  const taker = new GrpcTaker(options, true);
+  const taker = new GrpcTaker(checkRegistrar(options.registrar), options, true);
   const { onError, ...rest } = options;
   const server: Server = serve({
     ...rest,
@@ -114,10 +70,45 @@ export function listen(options: ServerOptions): GrpcServer {
     alpnProtos: options.alpnProtos ?? ["h2"],
     http2: {
       maxConcurrentStreams: DEFAULT_MAX_CONCURRENT_STREAMS,
+      streamWindow: DEFAULT_STREAM_WINDOW,
       abuse: GRPC_ABUSE_LIMITS,
       ...options.http2,
     },
     ...(onError === undefined ? {} : { onError: (error: unknown) => onError(error, "") }),
   });
   return server;
+}
+
+/** Settings of {@linkcode mount}. */
+export interface MountOptions extends CallSettings, WebSettings {
+  /** The services to serve. */
+  readonly registrar: Registrar;
+}
+
+/**
+ * Services with settings, for `http.listen`: gRPC, gRPC-Web and Connect on one port with the handler
+ * of other requests. A `Registrar` may be given to `http.listen` as it is; this is for those who want
+ * other settings. Throws `TypeError` on wrong ones.
+ *
+ * @example
+ * ```ts
+ * import { listen } from "@sluice/sluice/http";
+ * import { mount, Registrar } from "@sluice/sluice/grpc";
+ *
+ * await using server = listen({
+ *   addr: "127.0.0.1:0",
+ *   registrar: mount({ registrar: new Registrar(), cors: ["https://app.example"] }),
+ *   handler: () => new Response("not a call"),
+ * });
+ * ```
+ */
+export function mount(options: MountOptions): ExchangeTaker {
+  return new GrpcTaker(checkRegistrar(options?.registrar), options);
+}
+
+function checkRegistrar(registrar: unknown): Registrar {
+  if (registrar instanceof Registrar) return registrar;
+  throw new TypeError(
+    "Cannot serve gRPC without services: give registrar: a Registrar with services registered",
+  );
 }

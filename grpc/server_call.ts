@@ -3,10 +3,10 @@ import { type FieldBlock, h2, Template, type TimerNode, timers } from "../http/m
 import { CodecError } from "./codec/mod.ts";
 import { ACCEPT_ENCODING, compress, decompress, MIN_COMPRESS_SIZE } from "./compression.ts";
 import { type CallHead, RESPONSE_HEADER } from "./call_head.ts";
-import { CallContext } from "./context.ts";
+import { type Call, CallContext } from "./context.ts";
 import { MessageQueue } from "./message_queue.ts";
 import { MessageStream } from "./message_stream.ts";
-import { appendMetadata } from "./metadata.ts";
+import { appendMetadata, readMetadata } from "./metadata.ts";
 import type { Method } from "./method.ts";
 import { errorTrailers, toStatusError } from "./status.ts";
 
@@ -25,7 +25,7 @@ const OK_TRAILERS = ["grpc-status", "0"];
 const OK_TEMPLATE = new Template(OK_TRAILERS);
 
 /** One call on the server. */
-export class ServerCall extends MessageStream implements TimerNode {
+export class ServerCall extends MessageStream implements TimerNode, Call {
   dueTick = 0;
   nextTimer: TimerNode | null = null;
   previousTimer: TimerNode | null = null;
@@ -62,8 +62,16 @@ export class ServerCall extends MessageStream implements TimerNode {
     return this.#head.route!.method;
   }
 
-  get requestFields(): readonly string[] {
-    return this.#block.fields;
+  get protocolName(): string {
+    return "grpc";
+  }
+
+  get requestMethod(): string {
+    return "POST";
+  }
+
+  get requestHeader(): Headers {
+    return readMetadata(this.#block.fields);
   }
 
   get url(): string {

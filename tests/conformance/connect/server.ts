@@ -4,22 +4,19 @@
  * @module
  */
 import { create, fromBinary, toBinary } from "@bufbuild/protobuf";
-import { grpc } from "@sluice/sluice";
+import { grpc, http } from "@sluice/sluice";
 import { readFrames, writeFrame } from "./frame.ts";
-import { messageType, type ServerCompatRequest, SERVICE } from "./schema.ts";
+import { messageType, Protocol, type ServerCompatRequest, SERVICE } from "./schema.ts";
 import { handlers } from "./service.ts";
 
 const decoder = new TextDecoder();
 
-function serve(request: ServerCompatRequest): grpc.GrpcServer {
+function serve(request: ServerCompatRequest): { readonly port: number } {
   const registrar = new grpc.Registrar();
   registrar.register(SERVICE.file, handlers);
   const { useTls, serverCreds, clientTlsCert, messageReceiveLimit } = request;
-  return grpc.listen({
+  const where = {
     addr: "127.0.0.1:0",
-    registrar,
-    compress: true,
-    ...(messageReceiveLimit === 0 ? {} : { maxReceiveSize: messageReceiveLimit }),
     ...(!useTls || serverCreds === undefined ? {} : {
       tls: true,
       certs: [{ cert: decoder.decode(serverCreds.cert), key: decoder.decode(serverCreds.key) }],
@@ -27,7 +24,15 @@ function serve(request: ServerCompatRequest): grpc.GrpcServer {
     ...(clientTlsCert.length === 0
       ? {}
       : { clientCa: decoder.decode(clientTlsCert), requireClientCert: true }),
-  });
+  };
+  const settings = {
+    registrar,
+    compress: true,
+    ...(messageReceiveLimit === 0 ? {} : { maxReceiveSize: messageReceiveLimit }),
+  };
+  return request.protocol === Protocol.GRPC
+    ? grpc.listen({ ...where, ...settings })
+    : http.listen({ ...where, registrar: grpc.mount(settings) });
 }
 
 for await (const frame of readFrames()) {
