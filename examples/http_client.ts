@@ -1,8 +1,7 @@
+// deno run --allow-net examples/http_client.ts
 // deno-lint-ignore-file no-console
 /**
  * Requests on a pooled client: text, JSON, a time limit, a stream.
- *
- * deno run --allow-net examples/http_client.ts
  */
 import { listen, newClient, TimeoutError } from "@sluice/sluice/http";
 

@@ -1,9 +1,8 @@
+// deno run --allow-net examples/http_hono.ts
 // deno-lint-ignore-file no-console
 /**
  * A web framework on this server: every fetch-style application takes `stream.request` and returns a
  * `Response`.
- *
- * deno run --allow-net examples/http_hono.ts
  */
 import { listen, newClient } from "@sluice/sluice/http";
 import { Hono } from "npm:hono@^4";

@@ -1,8 +1,7 @@
+// deno run --allow-net examples/http_redirects.ts
 // deno-lint-ignore-file no-console
 /**
  * Redirects: followed, watched, refused.
- *
- * deno run --allow-net examples/http_redirects.ts
  */
 import { listen, newClient, RedirectError } from "@sluice/sluice/http";
 

@@ -1,13 +1,12 @@
+// deno run --allow-net examples/http_server.ts
 // deno-lint-ignore-file no-console
 /**
  * A server on HTTP/1.1 and HTTP/2, one port, no TLS.
- *
- * deno run --allow-net examples/http_server.ts
  */
 import { listen } from "@sluice/sluice/http";
 
 const server = listen({
-  addr: "127.0.0.1:8080",
+  addr: Deno.args[0] ?? "127.0.0.1:8080",
   handler: async (stream) => {
     console.log(stream.remoteAddr, stream.version, stream.method, stream.path);
     if (stream.method === "POST") {

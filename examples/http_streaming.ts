@@ -1,8 +1,7 @@
+// deno run --allow-net examples/http_streaming.ts
 // deno-lint-ignore-file no-console
 /**
  * Bodies piece by piece, both ways: server-sent events, and an upload that is read as it comes.
- *
- * deno run --allow-net examples/http_streaming.ts
  */
 import { listen, newClient } from "@sluice/sluice/http";
 

@@ -1,9 +1,8 @@
+// deno run --allow-net --allow-read examples/http_tls.ts a.pem a.key b.pem b.key
 // deno-lint-ignore-file no-console
 /**
  * TLS with two names on one port: the client's server name chooses the certificate, and new ones
  * replace them without a restart.
- *
- * deno run --allow-net --allow-read examples/http_tls.ts a.pem a.key b.pem b.key
  */
 import { listen } from "@sluice/sluice/http";
 
@@ -34,3 +33,4 @@ Deno.addSignalListener("SIGHUP", () => {
   server.setCerts(certificates());
   console.log("certificates replaced");
 });
+Deno.addSignalListener("SIGINT", () => server.close().then(() => Deno.exit()));

@@ -1,14 +1,22 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
-import { run } from "./support/process.ts";
+import { http } from "@sluice/sluice";
+import { makeCertificate, OPENSSL } from "./support/certificate.ts";
+import { peerTest } from "./support/peers.ts";
+import { Process, run } from "./support/process.ts";
 
 const root = new URL("../", import.meta.url).pathname;
 
-/** The programs among the examples: those whose first line says how to run them. */
+/** Examples that serve until they are stopped. */
+const SERVERS = ["http_server.ts", "http_tls.ts"];
+
+/** The other programs among the examples: those whose first line says how to run them. */
 const programs: { name: string; args: string[] }[] = [];
 for (const { name } of Deno.readDirSync(`${root}examples`)) {
   const [first = ""] = Deno.readTextFileSync(`${root}examples/${name}`).split("\n");
   const command = /^\/\/ deno (run .*)$/.exec(first)?.[1];
-  if (command !== undefined) programs.push({ name, args: command.split(" ") });
+  if (command !== undefined && !SERVERS.includes(name)) {
+    programs.push({ name, args: command.split(" ") });
+  }
 }
 
 for (const { name, args } of programs) {
@@ -28,7 +36,8 @@ Deno.test("examples have the programs the README names", async () => {
   const named = [...readme.matchAll(/\]\(examples\/(\w+\.ts)\)/g)].map((match) => match[1]!);
   assert(named.length > 0);
   for (const name of named) {
-    assert(programs.some((program) => program.name === name), `examples/${name} is missing`);
+    const known = SERVERS.includes(name) || programs.some((program) => program.name === name);
+    assert(known, `examples/${name} is missing`);
   }
 });
 
@@ -43,4 +52,39 @@ Deno.test("deno task demo prints what it did and how long it took", async () => 
   }
   assertMatch(stdout, /etcd/);
   assertMatch(stdout, /done in [\d.]+ s/);
+});
+
+/** Starts an example that serves, gives its address to `visit`, and stops it as a user would. */
+async function serving(
+  name: string,
+  args: readonly string[],
+  visit: (url: string) => Promise<void>,
+): Promise<void> {
+  await using server = new Process({
+    command: Deno.execPath(),
+    args: ["run", "-A", `examples/${name}`, ...args],
+    cwd: root,
+    env: { NO_COLOR: "1" },
+  });
+  const [url] = await server.waitFor(/https?:\/\/\S+/, 60_000);
+  await visit(url);
+  server.signal("SIGINT");
+  const { code, stderr } = await server.finished(20_000);
+  assertEquals(code, 0, stderr);
+}
+
+Deno.test("examples/http_server.ts serves until it is stopped", async () => {
+  await serving("http_server.ts", ["127.0.0.1:0"], async (url) => {
+    assertEquals((await http.get(url)).body, "Hello Deno\n");
+    assertEquals((await http.post(url, {}, "shout")).body, "SHOUT");
+  });
+});
+
+peerTest("examples/http_tls.ts serves HTTP/2 over TLS", { needs: [OPENSSL] }, async () => {
+  await using files = await makeCertificate();
+  await serving("http_tls.ts", [files.certFile, files.keyFile], async (url) => {
+    const client = http.newClient({ alpnProtos: ["h2"], caCerts: [files.ca] });
+    assertMatch((await client.get(url)).body, /by HTTP\/2/);
+    await client.close();
+  });
 });
