@@ -31,7 +31,10 @@ const MIN_TICK_MS = 20;
 /** Milliseconds between two looks at most: timers take no longer ones than 2^31. */
 const MAX_TICK_MS = 60 * 60 * 1_000;
 
-/** Milliseconds a stream has to hold for its end to count as the first failure in a row. */
+/**
+ * Milliseconds a stream that renewed nothing has to hold for its end to count as the first failure in
+ * a row.
+ */
 const STABLE_MS = 5_000;
 
 /** One lease kept alive. Times are of `performance.now()`. */
@@ -62,6 +65,8 @@ export class LeaseKeeper {
   readonly #signals: Map<bigint, AbortController> = new Map();
   #call: KeepAliveCall | null = null;
   #loop: Promise<void> | null = null;
+  /** Whether the present stream has renewed a lease. */
+  #fruitful = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAt = Infinity;
   readonly #closing: AbortController = new AbortController();
@@ -206,6 +211,7 @@ export class LeaseKeeper {
         try {
           call = await this.#options.service.LeaseKeepAlive({ signal, headers: REQUIRE_LEADER });
           this.#call = call;
+          this.#fruitful = false;
           this.#tick();
           await this.#read(call);
         } catch {
@@ -215,7 +221,8 @@ export class LeaseKeeper {
         if (call !== null && this.#call !== call) continue;
         this.#hangUp();
         for (const lease of this.#leases.values()) lease.sent = 0;
-        failures = performance.now() - opened > STABLE_MS ? 1 : failures + 1;
+        const held = this.#fruitful || performance.now() - opened > STABLE_MS;
+        failures = held ? 1 : failures + 1;
         if (this.#leases.size > 0) {
           await delay(reopenDelay(failures), { signal }).catch(() => {});
         }
@@ -243,6 +250,7 @@ export class LeaseKeeper {
       this.#lose(lease, "expired");
       return this.#rest();
     }
+    this.#fruitful = true;
     lease.ttl = Number(TTL) * 1_000;
     lease.due = sent + lease.ttl * RENEW_AFTER;
     lease.deadline = sent + lease.ttl;

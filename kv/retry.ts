@@ -41,22 +41,25 @@ export function effectOf(error: unknown): Effect {
   }
 }
 
+/** What the errors of the HTTP engine carry; a class of theirs is known by its name. */
+interface TransportError extends Error {
+  readonly requestSent?: "no" | "maybe";
+  readonly code?: number;
+  readonly by?: "peer" | "local";
+}
+
 /** What the transport knows: undefined if the error is not the transport's. */
 function transportEffect(cause: unknown): Effect | undefined {
   if (!(cause instanceof Error)) return undefined;
-  switch (cause.name) {
+  const { name, requestSent, code, by } = cause as TransportError;
+  switch (name) {
     case "DialError":
       return "unprocessed";
     case "ConnectionLostError":
-      return (cause as Error & { requestSent?: string }).requestSent === "no"
-        ? "unprocessed"
-        : "unknown";
-    case "StreamResetError": {
-      const { code, by } = cause as Error & { code?: number; by?: string };
+      return requestSent === "no" ? "unprocessed" : "unknown";
+    case "StreamResetError":
       return code === REFUSED_STREAM && by === "peer" ? "unprocessed" : "unknown";
-    }
     case "ProtocolError":
-    case "TimeoutError":
       return "unknown";
     default:
       return undefined;
@@ -65,10 +68,11 @@ function transportEffect(cause: unknown): Effect | undefined {
 
 /** Whether trying again may help at all: the server or the way to it was at fault, not the request. */
 export function isTransient(error: unknown): boolean {
-  if (!isStatus(error)) return false;
-  // Who gave the call up does not want it tried again.
-  if (error.code === code.CANCELLED && !(transportEffect(error.cause) !== undefined)) return false;
-  if (error.code === code.DEADLINE_EXCEEDED) return false;
+  if (!isStatus(error) || error.code === code.DEADLINE_EXCEEDED) return false;
+  // Who gave the call up does not want it tried again; a server that cut it may do better next time.
+  if (error.code === code.CANCELLED) {
+    return error.cause instanceof Error && error.cause.name === "StreamResetError";
+  }
   if (transportEffect(error.cause) !== undefined) return true;
   const known = recognise(error.rawMessage);
   if (known !== undefined) return known.effect === "unprocessed" || error.code === code.UNAVAILABLE;

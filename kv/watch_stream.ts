@@ -22,7 +22,10 @@ import type { WatchMessage, WatchResult } from "./wire.ts";
  */
 export const REQUIRE_LEADER: HeadersInit = { hasleader: "true" };
 
-/** Milliseconds a stream has to hold for its end to count as the first failure in a row. */
+/**
+ * Milliseconds a stream that brought no events has to hold for its end to count as the first failure
+ * in a row.
+ */
 const STABLE_MS = 5_000;
 
 /** The id in answers to creates that failed, and in progress asked for by hand. */
@@ -56,6 +59,8 @@ export class WatchStream implements WatchHost {
   readonly #byId: Map<bigint, Creation> = new Map();
   #call: CallStream<WatchMessage, WatchResult> | null = null;
   #loop: Promise<void> | null = null;
+  /** Whether the present stream has brought events. */
+  #fruitful = false;
   readonly #closing: AbortController = new AbortController();
   readonly #checks: Set<Promise<void>> = new Set();
 
@@ -139,12 +144,14 @@ export class WatchStream implements WatchHost {
         try {
           call = await this.#options.service.Watch({ signal, headers: REQUIRE_LEADER });
           this.#call = call;
+          this.#fruitful = false;
           for (const watch of this.#watches.keys()) this.#create(watch);
           await this.#read(call);
         } catch (error) {
           // Ended from this side; a watch that came since wants another stream at once.
           if (signal.aborted || (call !== null && this.#call !== call)) continue;
-          failures = performance.now() - opened > STABLE_MS ? 1 : failures + 1;
+          const held = this.#fruitful || performance.now() - opened > STABLE_MS;
+          failures = held ? 1 : failures + 1;
           this.#interrupted(error);
           const pause = this.#waitsForFirst() ? this.#options.retrySleep : reopenDelay(failures);
           if (this.#watches.size > 0) await delay(pause, { signal }).catch(() => {});
@@ -220,6 +227,7 @@ export class WatchStream implements WatchHost {
 
   #deliver(watch: Watch, result: WatchResult): void {
     const step = watch.state.advance(result);
+    if (step.kind === "events") this.#fruitful = true;
     if (step.kind === "behind") this.#verify(watch);
     if (step.kind === "failed") this.detach(watch);
     watch.take(step);

@@ -282,14 +282,13 @@ etcdTest("keys", async (step) => {
   });
 
   await step("an empty key is refused with a reason", async (s) => {
-    for (
-      const call of [
-        s.client.put({ key: "", value: "" }),
-        s.client.get({ key: "" }),
-        s.client.delete({ key: "" }),
-      ]
-    ) {
-      assertEquals((await rejected(call, kv.KvError)).reason, "KEY_NOT_PROVIDED");
+    const calls = [
+      () => s.client.put({ key: "", value: "" }),
+      () => s.client.get({ key: "" }),
+      () => s.client.delete({ key: "" }),
+    ];
+    for (const call of calls) {
+      assertEquals((await rejected(call(), kv.KvError)).reason, "KEY_NOT_PROVIDED");
     }
   });
 

@@ -5,7 +5,12 @@
  */
 import { grpc } from "@sluice/sluice";
 import { schemaFile } from "../../kv/schema.ts";
-import type { HeaderMessage, WatchMessage, WatchResult } from "../../kv/wire.ts";
+import type {
+  HeaderMessage,
+  WatchCreateMessage,
+  WatchMessage,
+  WatchResult,
+} from "../../kv/wire.ts";
 
 /** What a watch stream of the server is. */
 export type WatchScript = (
@@ -52,7 +57,9 @@ export function put(key: string, modRevision: bigint): WatchResult["events"][num
 }
 
 /** The create requests of a stream, and only those. */
-export async function* creates(requests: AsyncIterable<WatchMessage>) {
+export async function* creates(
+  requests: AsyncIterable<WatchMessage>,
+): AsyncIterable<WatchCreateMessage> {
   for await (const { requestUnion } of requests) {
     if (requestUnion.case === "createRequest") yield requestUnion.value;
   }

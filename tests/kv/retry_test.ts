@@ -160,6 +160,27 @@ const CASES: [string, unknown, string, string, string][] = [
     "fail",
   ],
   [
+    "the deadline passed before the request was sent",
+    error("x", Code.DeadlineExceeded, new ConnectionLostError("x", "no")),
+    "unprocessed",
+    "fail",
+    "fail",
+  ],
+  [
+    "the caller gave up before the request was sent",
+    error("x", Code.Canceled, new ConnectionLostError("x", "no")),
+    "unprocessed",
+    "fail",
+    "fail",
+  ],
+  [
+    "the server cut the stream",
+    error("x", Code.Canceled, new StreamResetError(8, "peer")),
+    "unknown",
+    "unknown-outcome",
+    "retry",
+  ],
+  [
     "the caller gave up",
     error("x", Code.Canceled, new DOMException("x", "AbortError")),
     "unknown",
