@@ -60,6 +60,7 @@ export class H1ServerStream extends ServerStream {
   readonly #session: ServerSession;
   readonly #body: BodyReader | null;
   #reading = false;
+  #onReadEnd: (() => void) | null = null;
   #received = 0;
   #continue: boolean;
 
@@ -138,8 +139,14 @@ export class H1ServerStream extends ServerStream {
     } catch (error) {
       throw this.#fault(error);
     } finally {
-      this.#reading = false;
+      this.#endRead();
     }
+  }
+
+  #endRead(): void {
+    this.#reading = false;
+    this.#onReadEnd?.();
+    this.#onReadEnd = null;
   }
 
   override readBytes(): Promise<Uint8Array> {
@@ -182,7 +189,7 @@ export class H1ServerStream extends ServerStream {
     } catch (error) {
       throw this.#fault(error);
     } finally {
-      this.#reading = false;
+      this.#endRead();
     }
   }
 
@@ -235,6 +242,8 @@ export class H1ServerStream extends ServerStream {
     const most = this.#session.maxDrainBytes;
     let dropped = 0;
     try {
+      // The handler may have left a read behind: what that brings is dropped too.
+      if (this.#reading) await new Promise<void>((resolve) => this.#onReadEnd = resolve);
       for (let piece = await this.read(); piece !== null; piece = await this.read()) {
         dropped += piece.length;
         if (dropped > most) return false;

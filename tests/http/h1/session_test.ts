@@ -99,6 +99,22 @@ Deno.test("ServerSession reads and drops a short body nobody read, and keeps the
   assertEquals([outcome.statuses, outcome.closed], [[200, 200], false]);
 });
 
+Deno.test("ServerSession keeps the connection when the handler left a read behind", async () => {
+  const { client, session, done } = connect((stream) => {
+    stream.read().catch(() => {});
+    ok(stream);
+  });
+  await client.write(bytes("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"));
+  assertStringIncludes((await readAll(client, 20))[0], "200 OK");
+  await client.write(bytes(`5\r\nhello\r\n0\r\n\r\n${GET}`));
+  const [answer, closed] = await readAll(client, 20);
+  assertStringIncludes(answer, "200 OK");
+  assert(!closed);
+  client.close();
+  session.destroy();
+  await done;
+});
+
 Deno.test("ServerSession closes rather than read a long body nobody wants", async () => {
   const outcome = await converse(ok, [
     `POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10000000\r\n\r\n${"x".repeat(1000)}`,
