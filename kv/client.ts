@@ -63,6 +63,7 @@ import { isReadOnly, readTxn, txnMessage } from "./txn.ts";
 import { Watch } from "./watch.ts";
 import { WatchState } from "./watch_state.ts";
 import { WatchStream } from "./watch_stream.ts";
+import { Watcher } from "./watcher.ts";
 
 /**
  * How often a call may be carried out:
@@ -249,22 +250,22 @@ export class Client implements AsyncDisposable {
     if (this.#closed !== null) throw new ClientClosedError("watch");
     if (signal?.aborted) throw cancelled("watch", signal);
 
-    const watch = new Watch(this.#watches, message, state);
+    const watcher = new Watcher(this.#watches, message, state);
     if (signal !== undefined) {
-      const onAbort = () => watch.close();
+      const onAbort = () => watcher.close();
       signal.addEventListener("abort", onAbort, { once: true });
-      watch.onFinish = () => signal.removeEventListener("abort", onAbort);
+      watcher.onFinish = () => signal.removeEventListener("abort", onAbort);
     }
     const timer = timeout === undefined ? undefined : setTimeout(() => {
-      watch.finish(
+      watcher.finish(
         new KvError("the server did not accept the watch in time", code.DEADLINE_EXCEEDED),
       );
-      watch.close();
+      watcher.close();
     }, Math.max(1, timeout - (performance.now() - start)));
-    this.#watches.attach(watch);
+    this.#watches.attach(watcher);
     try {
-      await watch.created;
-      return watch;
+      await watcher.created;
+      return new Watch(watcher);
     } catch (error) {
       if (this.#closed !== null) throw new ClientClosedError("watch", { cause: error });
       if (signal?.aborted) throw cancelled("watch", signal);

@@ -13,7 +13,7 @@ import { reopenDelay } from "./backoff.ts";
 import { HistoryLostError, isStatus, KvError, toKvError } from "./errors.ts";
 import { effectOf } from "./retry.ts";
 import type { WatchService } from "./schema.ts";
-import type { Watch, WatchHost } from "./watch.ts";
+import type { Watcher, WatchHost } from "./watcher.ts";
 import type { WatchMessage, WatchResult } from "./wire.ts";
 
 /**
@@ -33,7 +33,7 @@ const NO_ID = -1n;
 
 /** A create that was sent. A watch may have had several, on one stream even. */
 interface Creation {
-  readonly watch: Watch;
+  readonly watcher: Watcher;
   /** False once the watch was detached: then the id is cancelled as soon as it is known. */
   live: boolean;
   id: bigint;
@@ -53,7 +53,7 @@ export interface WatchStreamOptions {
 export class WatchStream implements WatchHost {
   readonly #options: WatchStreamOptions;
   /** The watches that want events, with what was sent for them on the present stream. */
-  readonly #watches: Map<Watch, Creation | null> = new Map();
+  readonly #watchers: Map<Watcher, Creation | null> = new Map();
   #pending: Creation[] = [];
   #head = 0;
   readonly #byId: Map<bigint, Creation> = new Map();
@@ -68,20 +68,20 @@ export class WatchStream implements WatchHost {
     this.#options = options;
   }
 
-  attach(watch: Watch): void {
-    if (this.#closing.signal.aborted) return watch.finish(null);
-    this.#watches.set(watch, null);
-    if (this.#call !== null) this.#create(watch);
+  attach(watcher: Watcher): void {
+    if (this.#closing.signal.aborted) return watcher.finish(null);
+    this.#watchers.set(watcher, null);
+    if (this.#call !== null) this.#create(watcher);
     this.#loop ??= this.#run();
   }
 
-  detach(watch: Watch): void {
-    const creation = this.#watches.get(watch);
-    if (!this.#watches.delete(watch)) return;
-    watch.state.interrupt();
+  detach(watcher: Watcher): void {
+    const creation = this.#watchers.get(watcher);
+    if (!this.#watchers.delete(watcher)) return;
+    watcher.state.interrupt();
     if (creation) this.#cancel(creation);
     // A stream without watches is nothing the server should keep.
-    if (this.#watches.size === 0) this.#hangUp();
+    if (this.#watchers.size === 0) this.#hangUp();
   }
 
   #hangUp(): void {
@@ -94,24 +94,24 @@ export class WatchStream implements WatchHost {
   async close(): Promise<void> {
     this.#closing.abort();
     this.#hangUp();
-    for (const watch of this.#watches.keys()) watch.finish(null);
-    this.#watches.clear();
+    for (const watcher of this.#watchers.keys()) watcher.finish(null);
+    this.#watchers.clear();
     await this.#loop;
     await Promise.all(this.#checks);
   }
 
   // ---- sending ---------------------------------------------------------------------------------
 
-  #create(watch: Watch): void {
-    const creation: Creation = { watch, live: true, id: NO_ID };
-    this.#watches.set(watch, creation);
+  #create(watcher: Watcher): void {
+    const creation: Creation = { watcher, live: true, id: NO_ID };
+    this.#watchers.set(watcher, creation);
     this.#pending.push(creation);
     this.#send({
       requestUnion: {
         case: "createRequest",
         value: {
-          ...watch.request,
-          startRevision: watch.state.next,
+          ...watcher.request,
+          startRevision: watcher.state.next,
           // Also for those who do not want to see it: a quiet watch that knows how far the store is
           // need not go back to history that was compacted meanwhile.
           progressNotify: true,
@@ -138,14 +138,14 @@ export class WatchStream implements WatchHost {
     const { signal } = this.#closing;
     let failures = 0;
     try {
-      while (this.#watches.size > 0 && !signal.aborted) {
+      while (this.#watchers.size > 0 && !signal.aborted) {
         const opened = performance.now();
         let call: CallStream<WatchMessage, WatchResult> | null = null;
         try {
           call = await this.#options.service.Watch({ signal, headers: REQUIRE_LEADER });
           this.#call = call;
           this.#fruitful = false;
-          for (const watch of this.#watches.keys()) this.#create(watch);
+          for (const watcher of this.#watchers.keys()) this.#create(watcher);
           await this.#read(call);
         } catch (error) {
           // Ended from this side; a watch that came since wants another stream at once.
@@ -154,7 +154,7 @@ export class WatchStream implements WatchHost {
           failures = held ? 1 : failures + 1;
           this.#interrupted(error);
           const pause = this.#waitsForFirst() ? this.#options.retrySleep : reopenDelay(failures);
-          if (this.#watches.size > 0) await delay(pause, { signal }).catch(() => {});
+          if (this.#watchers.size > 0) await delay(pause, { signal }).catch(() => {});
         } finally {
           if (this.#call === call) this.#hangUp();
           this.#forget();
@@ -182,18 +182,18 @@ export class WatchStream implements WatchHost {
 
   /** Whether all that wait here have never been accepted: their pauses are the caller's choice. */
   #waitsForFirst(): boolean {
-    for (const watch of this.#watches.keys()) if (watch.established) return false;
+    for (const watcher of this.#watchers.keys()) if (watcher.established) return false;
     return true;
   }
 
   #interrupted(error: unknown): void {
     const final = isFinal(error);
-    for (const watch of [...this.#watches.keys()]) {
-      watch.state.interrupt();
-      this.#watches.set(watch, null);
-      if (final || (!watch.established && ++watch.attempts > this.#options.retry)) {
-        this.#watches.delete(watch);
-        watch.finish(toKvError(error));
+    for (const watcher of [...this.#watchers.keys()]) {
+      watcher.state.interrupt();
+      this.#watchers.set(watcher, null);
+      if (final || (!watcher.established && ++watcher.attempts > this.#options.retry)) {
+        this.#watchers.delete(watcher);
+        watcher.finish(toKvError(error));
       }
     }
   }
@@ -207,7 +207,7 @@ export class WatchStream implements WatchHost {
     const creation = this.#byId.get(result.watchId);
     // Events may be on their way to a watch that was just cancelled.
     if (creation === undefined) return;
-    this.#deliver(creation.watch, result);
+    this.#deliver(creation.watcher, result);
   }
 
   #onCreated(result: WatchResult): void {
@@ -222,28 +222,28 @@ export class WatchStream implements WatchHost {
       if (!creation.live) return this.#cancel(creation);
       this.#byId.set(creation.id, creation);
     } else if (!creation.live) return;
-    this.#deliver(creation.watch, result);
+    this.#deliver(creation.watcher, result);
   }
 
-  #deliver(watch: Watch, result: WatchResult): void {
-    const step = watch.state.advance(result);
+  #deliver(watcher: Watcher, result: WatchResult): void {
+    const step = watcher.state.advance(result);
     if (step.kind === "events") this.#fruitful = true;
-    if (step.kind === "behind") this.#verify(watch);
-    if (step.kind === "failed") this.detach(watch);
-    watch.take(step);
+    if (step.kind === "behind") this.#verify(watcher);
+    if (step.kind === "failed") this.detach(watcher);
+    watcher.take(step);
   }
 
   /**
    * A member is behind what the watch has seen. One that lags catches up by itself; if the whole
    * cluster is behind, its data were lost or restored from a backup.
    */
-  #verify(watch: Watch): void {
-    const { seen } = watch.state;
-    const check = this.#options.currentRevision(watch.request.key).then(
+  #verify(watcher: Watcher): void {
+    const { seen } = watcher.state;
+    const check = this.#options.currentRevision(watcher.request.key).then(
       (revision) => {
-        if (revision >= seen || !this.#watches.has(watch)) return;
-        this.detach(watch);
-        watch.finish(
+        if (revision >= seen || !this.#watchers.has(watcher)) return;
+        this.detach(watcher);
+        watcher.finish(
           new HistoryLostError(
             `the watch has seen revision ${seen}, and now the store is at ${revision}`,
             "revision",

@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { grpc, kv } from "@sluice/sluice";
-import { MAX_QUEUED_BYTES } from "../../kv/watch.ts";
+import { MAX_QUEUED_BYTES } from "../../kv/watcher.ts";
 import { etcdTest, readEvents, rejected } from "./support.ts";
 
 const { code } = grpc;
