@@ -21,6 +21,7 @@
  * @module
  */
 
+export { type Attempt, attempt } from "./attempt.ts";
 export { MAX_FILE_BYTES, MAX_IMPORT_DEPTH } from "./compiler.ts";
 export {
   type Diagnostic,
