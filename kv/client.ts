@@ -1,12 +1,7 @@
-import { delay } from "@std/async";
-import {
-  type CallOptions as GrpcCallOptions,
-  code,
-  type Conn,
-  newClient as newConn,
-} from "../grpc/mod.ts";
+import { code, type Conn, newClient as newConn } from "../grpc/mod.ts";
+import { bag, Calls, cancelled } from "./calls.ts";
 import { type ClientOptions, type Settings, settingsOf } from "./endpoints.ts";
-import { ClientClosedError, KvError, toKvError, UnknownOutcomeError } from "./errors.ts";
+import { ClientClosedError, KvError, UnknownOutcomeError } from "./errors.ts";
 import { LeaseKeeper } from "./lease.ts";
 import {
   compactMessage,
@@ -27,13 +22,11 @@ import {
   ttlMessage,
   watchMessage,
 } from "./ops.ts";
-import { effectOf, judgeRepeatable, judgeWrite, pauseBefore } from "./retry.ts";
 import {
   type KvService,
   kvService,
   type LeaseService,
   leaseService,
-  type Unary,
   watchService,
 } from "./schema.ts";
 import type {
@@ -66,16 +59,6 @@ import { WatchStream } from "./watch_stream.ts";
 import { Watcher } from "./watcher.ts";
 
 /**
- * How often a call may be carried out:
- * - `read`: it changes nothing.
- * - `repeatable`: carried out twice it does what it does once, or leaves nothing behind for long.
- * - `once`: see {@linkcode UnknownOutcomeError}.
- */
-type Kind = "read" | "repeatable" | "once";
-
-const NO_OPTIONS: CallOptions = {};
-
-/**
  * A client of an etcd cluster. Calls run side by side on one connection an endpoint; all watches share
  * one stream, all leases another.
  *
@@ -94,12 +77,13 @@ export class Client implements AsyncDisposable {
   readonly #lease: LeaseService;
   readonly #leases: LeaseKeeper;
   readonly #watches: WatchStream;
-  readonly #abort: AbortController = new AbortController();
-  #closed: Promise<void> | null = null;
+  readonly #calls: Calls;
+  #closing: Promise<void> | null = null;
 
   /** See {@linkcode newClient}. */
   constructor(options: ClientOptions) {
     this.#settings = settingsOf(options);
+    this.#calls = new Calls(this.#settings);
     this.#conn = newConn(this.#settings.grpc);
     this.#kv = kvService(this.#conn);
     this.#lease = leaseService(this.#conn);
@@ -111,7 +95,7 @@ export class Client implements AsyncDisposable {
       service: watchService(this.#conn),
       retry: this.#settings.retry,
       retrySleep: this.#settings.retrySleep,
-      currentRevision: async (key) => (await this.#probe(key, NO_OPTIONS)).revision,
+      currentRevision: async (key) => (await this.#probe(key)).revision,
     });
   }
 
@@ -119,18 +103,24 @@ export class Client implements AsyncDisposable {
 
   /** Stores a value under a key. */
   async put(request: PutRequest, options?: number | CallOptions): Promise<PutResponse> {
-    return readPut(await this.#call("put", "once", this.#kv.Put, putMessage(request), options));
+    return readPut(
+      await this.#calls.run("put", "once", this.#kv.Put, putMessage(request), options),
+    );
   }
 
   /** Reads one key or a range of keys, now or at an earlier revision. */
   async get(request: GetRequest, options?: number | CallOptions): Promise<GetResponse> {
-    return readGet(await this.#call("get", "read", this.#kv.Range, getMessage(request), options));
+    return readGet(
+      await this.#calls.run("get", "read", this.#kv.Range, getMessage(request), options),
+    );
   }
 
   /** Removes one key or a range of keys. */
   async delete(request: DeleteRequest, options?: number | CallOptions): Promise<DeleteResponse> {
     const message = deleteMessage(request);
-    return readDelete(await this.#call("delete", "once", this.#kv.DeleteRange, message, options));
+    return readDelete(
+      await this.#calls.run("delete", "once", this.#kv.DeleteRange, message, options),
+    );
   }
 
   /**
@@ -140,14 +130,16 @@ export class Client implements AsyncDisposable {
   async txn(request: TxnRequest, options?: number | CallOptions): Promise<TxnResponse> {
     const message = txnMessage(request);
     const kind = isReadOnly(message) ? "read" : "once";
-    return readTxn(await this.#call("txn", kind, this.#kv.Txn, message, options));
+    return readTxn(await this.#calls.run("txn", kind, this.#kv.Txn, message, options));
   }
 
   /** Drops the history before a revision. Watches that still need it end with `CompactedError`. */
   async compact(request: CompactRequest, options?: number | CallOptions): Promise<CompactResponse> {
     const message = compactMessage(request);
     return {
-      header: readHeader(await this.#call("compact", "once", this.#kv.Compact, message, options)),
+      header: readHeader(
+        await this.#calls.run("compact", "once", this.#kv.Compact, message, options),
+      ),
     };
   }
 
@@ -166,7 +158,7 @@ export class Client implements AsyncDisposable {
       return this.#lease.LeaseGrant(request, options);
     };
     const response = readGrant(
-      await this.#call("grant", "repeatable", grant, message, options),
+      await this.#calls.run("grant", "repeatable", grant, message, options),
     );
     if (response.error === undefined) {
       this.#leases.keep(response.ID, response.TTL * 1_000, sent);
@@ -180,9 +172,9 @@ export class Client implements AsyncDisposable {
    */
   async revoke(request: RevokeRequest, options?: number | CallOptions): Promise<RevokeResponse> {
     const message = revokeMessage(request);
-    if (this.#closed === null) this.#leases.drop(message.ID);
+    if (!this.#calls.closed) this.#leases.drop(message.ID);
     try {
-      const result = await this.#call(
+      const result = await this.#calls.run(
         "revoke",
         "repeatable",
         this.#lease.LeaseRevoke,
@@ -204,13 +196,15 @@ export class Client implements AsyncDisposable {
   /** Tells how long a lease still lives, and which keys hang on it. */
   async ttl(request: TtlRequest, options?: number | CallOptions): Promise<TtlResponse> {
     const message = ttlMessage(request);
-    return readTtl(await this.#call("ttl", "read", this.#lease.LeaseTimeToLive, message, options));
+    return readTtl(
+      await this.#calls.run("ttl", "read", this.#lease.LeaseTimeToLive, message, options),
+    );
   }
 
   /** Lists every lease of the cluster. */
   async leases(options?: number | CallOptions): Promise<LeasesResponse> {
     return readLeases(
-      await this.#call("leases", "read", this.#lease.LeaseLeases, {}, options),
+      await this.#calls.run("leases", "read", this.#lease.LeaseLeases, {}, options),
     );
   }
 
@@ -221,7 +215,7 @@ export class Client implements AsyncDisposable {
    */
   async keepalive(ID: Int64): Promise<void> {
     const lease = leaseId("keepalive", ID);
-    if (this.#closed !== null) throw new ClientClosedError("keepalive");
+    if (this.#calls.closed) throw new ClientClosedError("keepalive");
     await Promise.resolve(this.#leases.keep(lease));
   }
 
@@ -243,11 +237,11 @@ export class Client implements AsyncDisposable {
    */
   async watch(request: WatchRequest, options?: number | CallOptions): Promise<Watch> {
     const message = watchMessage(request, this.#settings.fragment);
-    if (this.#closed !== null) throw new ClientClosedError("watch");
+    if (this.#calls.closed) throw new ClientClosedError("watch");
     const { signal, timeout } = bag(options, this.#settings.timeout);
     const start = performance.now();
     const state = await this.#startState(message.startRevision, message.key, { signal, timeout });
-    if (this.#closed !== null) throw new ClientClosedError("watch");
+    if (this.#calls.closed) throw new ClientClosedError("watch");
     if (signal?.aborted) throw cancelled("watch", signal);
 
     const watcher = new Watcher(this.#watches, message, state);
@@ -267,7 +261,7 @@ export class Client implements AsyncDisposable {
       await watcher.created;
       return new Watch(watcher);
     } catch (error) {
-      if (this.#closed !== null) throw new ClientClosedError("watch", { cause: error });
+      if (this.#calls.closed) throw new ClientClosedError("watch", { cause: error });
       if (signal?.aborted) throw cancelled("watch", signal);
       throw error;
     } finally {
@@ -289,9 +283,9 @@ export class Client implements AsyncDisposable {
     return new WatchState(revision + 1n, revision, clusterId);
   }
 
-  async #probe(key: Uint8Array, options: CallOptions): Promise<ResponseHeader> {
+  async #probe(key: Uint8Array, options?: CallOptions): Promise<ResponseHeader> {
     return readHeader(
-      await this.#call("watch", "read", this.#kv.Range, probeMessage(key), options),
+      await this.#calls.run("watch", "read", this.#kv.Range, probeMessage(key), options),
     );
   }
 
@@ -303,11 +297,11 @@ export class Client implements AsyncDisposable {
    * called again.
    */
   close(): Promise<void> {
-    return this.#closed ??= this.#close();
+    return this.#closing ??= this.#close();
   }
 
   async #close(): Promise<void> {
-    this.#abort.abort();
+    this.#calls.close();
     await Promise.all([this.#watches.close(), this.#leases.close(), this.#conn.close()]);
   }
 
@@ -315,90 +309,6 @@ export class Client implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-
-  // ---- calls -----------------------------------------------------------------------------------
-
-  async #call<Request, Response>(
-    operation: string,
-    kind: Kind,
-    method: Unary<Request, Response>,
-    request: Request,
-    options: number | CallOptions | undefined,
-  ): Promise<Response> {
-    const { signal, timeout, idempotent } = bag(options, this.#settings.timeout);
-    const { retry, retrySleep, grpc } = this.#settings;
-    const judge = kind === "once" && idempotent !== true ? judgeWrite : judgeRepeatable;
-    const deadline = timeout === undefined ? Infinity : performance.now() + timeout;
-    let left = timeout;
-    // Whether an attempt may have been carried out without our knowing.
-    let doubtful = false;
-    for (let attempt = 0;; attempt++) {
-      if (this.#closed !== null) throw new ClientClosedError(operation);
-      if (signal?.aborted) throw cancelled(operation, signal);
-      try {
-        return await method(request, grpcOptions(left, signal));
-      } catch (error) {
-        if (error instanceof TypeError) throw error;
-        if (kind !== "read" && effectOf(error) === "unknown") doubtful = true;
-        const pause = pauseBefore(attempt + 1, grpc.targets.length, retrySleep);
-        const goOn = attempt < retry && this.#closed === null && signal?.aborted !== true &&
-          judge(error) === "retry" && performance.now() + pause < deadline;
-        if (!goOn) throw this.#failure(operation, error, doubtful);
-        if (pause > 0) await this.#pause(pause, signal);
-        if (deadline !== Infinity) left = Math.max(1, deadline - performance.now());
-      }
-    }
-  }
-
-  #failure(operation: string, reason: unknown, doubtful: boolean): Error {
-    const error = this.#closed === null
-      ? toKvError(reason)
-      : new ClientClosedError(operation, { cause: reason });
-    return doubtful && error instanceof KvError ? new UnknownOutcomeError(operation, error) : error;
-  }
-
-  /** Waits; ends early when the call is given up or the client closed. */
-  async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    const closed = this.#abort.signal;
-    await delay(ms, { signal: signal === undefined ? closed : AbortSignal.any([signal, closed]) })
-      .catch(() => {});
-  }
-}
-
-interface Bag {
-  readonly timeout: number | undefined;
-  readonly signal: AbortSignal | undefined;
-  readonly idempotent: boolean | undefined;
-}
-
-function bag(options: number | CallOptions | undefined, timeout: number | undefined): Bag {
-  if (options === undefined) return { timeout, signal: undefined, idempotent: undefined };
-  if (typeof options === "number") {
-    return { timeout: options, signal: undefined, idempotent: undefined };
-  }
-  if (typeof options !== "object" || options === null) {
-    throw new TypeError(
-      `Cannot use call options as they must be milliseconds or an object: current value is ${
-        String(options)
-      }`,
-    );
-  }
-  const { signal, idempotent } = options;
-  return { timeout: options.timeout ?? timeout, signal, idempotent };
-}
-
-function grpcOptions(
-  timeout: number | undefined,
-  signal: AbortSignal | undefined,
-): GrpcCallOptions | undefined {
-  if (timeout === undefined) return signal === undefined ? undefined : { signal };
-  return signal === undefined ? { timeout } : { timeout, signal };
-}
-
-function cancelled(operation: string, signal: AbortSignal): KvError {
-  return new KvError(`${operation} was given up by its signal`, code.CANCELLED, {
-    cause: signal.reason,
-  });
 }
 
 /**

@@ -18,10 +18,9 @@
  *
  * ```text
  * client
- * watch_stream  lease          who talks to the server all the time
- * watch  retry  schema         what a user holds; what may be sent twice; services
- * watcher
- * watch_state  txn  ops  backoff   pure: responses to steps, requests to messages
+ * watch  calls  watch_stream  lease          held by users; talk to the server
+ * watcher  retry  schema                     a watch's queue; what may be sent twice; services
+ * watch_state  txn  ops  backoff             pure: responses to steps, requests to messages
  * errors  endpoints  fields  range  key_value
  * server_errors  types  wire  proto/
  * ```
