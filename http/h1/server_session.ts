@@ -25,6 +25,11 @@ import {
 
 /** Octets of an unread request body that are read and dropped to keep a connection. */
 export const MAX_DRAIN_BYTES = 256 << 10;
+/**
+ * The same where the length was not given in advance: the answer has gone out by now and promised to
+ * keep the connection, which clients take at its word and send their next request.
+ */
+export const MAX_CHUNKED_DRAIN_BYTES = 4 << 20;
 /** How long, and how much, a peer may still send after its last answer before the socket closes. */
 const LINGER_MS = 1000;
 const MAX_LINGER_BYTES = 1 << 20;
@@ -51,6 +56,7 @@ export class ServerSession {
   readonly input: Input;
   readonly output: Output;
   readonly maxDrainBytes: number = MAX_DRAIN_BYTES;
+  readonly maxChunkedDrainBytes: number = MAX_CHUNKED_DRAIN_BYTES;
   /** The connection ends with the exchange under way. */
   closing = false;
   readonly #host: ServerHost;

@@ -239,7 +239,10 @@ export class H1ServerStream extends ServerStream {
 
   /** Reads the rest of the body and drops it. False if the connection cannot be kept. */
   async drain(): Promise<boolean> {
-    const most = this.#session.maxDrainBytes;
+    const session = this.#session;
+    const most = this.closeAfter || this.#body!.left >= 0
+      ? session.maxDrainBytes
+      : session.maxChunkedDrainBytes;
     let dropped = 0;
     try {
       // The handler may have left a read behind: what that brings is dropped too.

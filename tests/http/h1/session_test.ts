@@ -115,6 +115,23 @@ Deno.test("ServerSession keeps the connection when the handler left a read behin
   await done;
 });
 
+Deno.test("ServerSession keeps its promise to keep the connection for a chunked body", async () => {
+  const { client, session, done } = connect(ok);
+  await client.write(bytes("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"));
+  const [answer] = await readAll(client, 20);
+  assertStringIncludes(answer, "200 OK");
+  assert(!answer.includes("connection: close"));
+  // More than is read of a body whose length says in advance what it costs.
+  const chunk = `10000\r\n${"x".repeat(1 << 16)}\r\n`;
+  await client.write(bytes(`${chunk.repeat(8)}0\r\n\r\n${GET}`));
+  const [next, closed] = await readAll(client, 50);
+  assertStringIncludes(next, "200 OK");
+  assert(!closed);
+  client.close();
+  session.destroy();
+  await done;
+});
+
 Deno.test("ServerSession closes rather than read a long body nobody wants", async () => {
   const outcome = await converse(ok, [
     `POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 10000000\r\n\r\n${"x".repeat(1000)}`,
