@@ -1,21 +1,22 @@
-import type { DescFile } from "@bufbuild/protobuf";
+import { type DescFile, fromBinary } from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { Loader } from "../loader.ts";
 
 /** `FileDescriptorSet.file`: field 1, length-delimited. */
 const FILE_TAG = 0x0a;
 
 /**
- * The serialized `google.protobuf.FileDescriptorSet` of loaded files, in their order; with
- * `includeImports`, each after what it imports.
+ * The serialized `google.protobuf.FileDescriptorSet` of loaded files, each after those that it
+ * imports; with `includeImports`, these are in it though they are not among `files`.
  */
 export function descriptorSet(
   loader: Loader,
   files: readonly DescFile[],
   includeImports: boolean,
 ): Uint8Array {
-  const chosen: Iterable<string> = includeImports
-    ? importsFirst(files)
-    : new Set(files.map((file) => file.proto.name));
+  const given = new Set(files.map((file) => file.proto.name));
+  const all = importsFirst(loader, given);
+  const chosen = includeImports ? all : all.filter((name) => given.has(name));
   const pieces: Uint8Array[] = [];
   let length = 0;
   for (const name of chosen) {
@@ -33,17 +34,21 @@ export function descriptorSet(
   return set;
 }
 
-function importsFirst(files: readonly DescFile[]): Set<string> {
-  const names = new Set<string>();
-  const visited = new Set<DescFile>();
-  const visit = (file: DescFile) => {
-    if (visited.has(file)) return;
-    visited.add(file);
-    file.dependencies.forEach(visit);
-    names.add(file.proto.name);
+function importsFirst(loader: Loader, names: Iterable<string>): string[] {
+  const ordered: string[] = [];
+  const visited = new Set<string>();
+  const visit = (name: string) => {
+    if (visited.has(name)) return;
+    visited.add(name);
+    // The descriptors of built-in files are protobuf-es's and not among the loaded ones.
+    const proto = loader.loaded[name]?.proto ??
+      fromBinary(FileDescriptorProtoSchema, loader.bytes(name));
+    proto.dependency.forEach(visit);
+    proto.optionDependency.forEach(visit);
+    ordered.push(name);
   };
-  files.forEach(visit);
-  return names;
+  for (const name of names) visit(name);
+  return ordered;
 }
 
 function fieldHead(length: number): Uint8Array {

@@ -64,6 +64,21 @@ Deno.test("run() puts imports before what imports them", async () => {
   ]);
 });
 
+Deno.test("run() puts files after what they import, option imports included", async () => {
+  const text = `edition = "2024"; import option "b.proto"; option (text) = "x";`;
+  const other = `edition = "2023"; import "google/protobuf/descriptor.proto";
+    extend google.protobuf.FileOptions { string text = 50000; }`;
+  await withProto(text, async (directory) => {
+    await Deno.writeTextFile(`${directory}/b.proto`, other);
+    const paths = [`${directory}/a.proto`, `${directory}/b.proto`];
+    const { out, err } = await command("-I", directory, "-o-", ...paths);
+    assertEquals(err, []);
+    assertEquals(namesIn(out), ["b.proto", "a.proto"]);
+    const whole = await command("-I", directory, "-o-", "--include_imports", paths[0]!);
+    assertEquals(namesIn(whole.out), ["google/protobuf/descriptor.proto", "b.proto", "a.proto"]);
+  });
+});
+
 Deno.test("run() leaves positions and comments out unless they are asked for", async () => {
   const file = `${TESTDATA}/shop/v1/shop.proto`;
   for (const args of [[], ["--include_source_info"]]) {
