@@ -16,6 +16,7 @@ import { Inbound } from "./inbound.ts";
 import { Outbound, type OutboundOwner } from "./outbound.ts";
 import { initialSettings, readSettings, SettingId, type Settings } from "./settings.ts";
 import type { Stream } from "./stream.ts";
+import type { OpenStreams } from "./stream_map.ts";
 import { StreamTable } from "./stream_table.ts";
 import { afterLocalEnd, afterRemoteEnd, canReceive, State } from "./stream_state.ts";
 
@@ -35,7 +36,7 @@ export class Connection implements FrameSink, OutboundOwner {
   /** Where its frames are written. */
   readonly writer: FrameWriter = this.outbound.writer;
   /** Streams not closed, by id. */
-  readonly streams: ReadonlyMap<number, Stream>;
+  readonly streams: OpenStreams;
   /** The peer's settings. */
   readonly peer: Settings = initialSettings();
   /** No new streams: GOAWAY was sent or received. */
@@ -238,7 +239,7 @@ export class Connection implements FrameSink, OutboundOwner {
     stream.state = State.OPEN;
     stream.sendWindow = this.peer.initialWindowSize;
     stream.receiveWindow = this.#options.streamWindow;
-    this.#table.open.set(id, stream);
+    this.#table.open.add(id, stream);
   }
 
   /** A new stream that is not taken: only its id is used up. */
@@ -393,7 +394,7 @@ export class Connection implements FrameSink, OutboundOwner {
     this.writer.maxFrameSize = Math.min(this.peer.maxFrameSize, MIN_MAX_FRAME_SIZE);
     const change = this.peer.initialWindowSize - before;
     if (change !== 0) {
-      for (const stream of this.streams.values()) {
+      for (const stream of this.streams.list()) {
         // "An endpoint MUST treat a change that causes any flow-control window to exceed the maximum
         // size as a connection error of type FLOW_CONTROL_ERROR" (§6.9.2).
         if (!this.outbound.growStream(stream, change)) {
@@ -437,7 +438,8 @@ export class Connection implements FrameSink, OutboundOwner {
     this.#guard.idleFrame(this.now);
     this.draining = true;
     if (this.role === "client") {
-      for (const [id, stream] of this.streams) {
+      for (const stream of this.streams.list()) {
+        const { id } = stream;
         if (id <= lastStreamId) continue;
         this.#retire(stream);
         stream.onReset(
@@ -557,8 +559,7 @@ export class Connection implements FrameSink, OutboundOwner {
     this.#dead = true;
     this.draining = true;
     this.#inbound.close();
-    const streams = [...this.streams.values()];
-    for (const stream of streams) {
+    for (const stream of this.streams.list()) {
       this.#retire(stream);
       stream.onReset(error);
     }

@@ -1,5 +1,6 @@
 import { MAX_STREAM_ID } from "./frame.ts";
 import type { Stream } from "./stream.ts";
+import { StreamMap } from "./stream_map.ts";
 import { State } from "./stream_state.ts";
 
 /** Streams this side reset lately that are remembered, to tell late frames from wrong ones. */
@@ -8,7 +9,7 @@ const MAX_REMEMBERED_RESETS = 256;
 /** The streams of a connection, RFC 9113 §5.1: which ids are idle, open, closed, or were reset. */
 export class StreamTable {
   /** Streams not closed, by id. */
-  readonly open: Map<number, Stream> = new Map();
+  readonly open: StreamMap = new StreamMap();
   /** Streams that were reset while their handler ran, as long as it runs. */
   lingering = 0;
   /** The highest id the peer has used. */
