@@ -14,7 +14,13 @@
  * assertEquals(toJson(Point, create(Point, { x: 3 })), { x: 3 });
  * ```
  *
- * Imports inside this folder go one way: `loader` → `compiler` → `descriptor`, `link`, `parser` →
+ * Run as a program it is a protoc without a binary, with protoc's own names for its options:
+ *
+ * ```sh
+ * deno run -R -W jsr:@sluice/sluice/protoc -I protos -o out.binpb protos/app.proto
+ * ```
+ *
+ * Imports inside this folder go one way: `cli` → `loader` → `compiler` → `descriptor`, `link`, `parser` →
  * `validate`, `option`, `text_format` → `symbols`, `token_reader` → `ast`, `lexer` → `source`,
  * `diagnostic`.
  *
@@ -40,3 +46,8 @@ export {
 } from "./loader.ts";
 export { MAX_GROUP_DEPTH, MAX_MESSAGE_DEPTH } from "./parse_field.ts";
 export { MAX_DIRECTORY_DEPTH } from "./resolver.ts";
+
+if (import.meta.main) {
+  const { main } = await import("./cli/command.ts");
+  await main();
+}
