@@ -213,10 +213,20 @@ export class Client implements AsyncDisposable {
    * elsewhere. Does nothing for a lease that is kept alive already. Resolves at once; how it goes tell
    * `onLeaseLost` and {@linkcode Client.leaseSignal}.
    */
-  async keepalive(ID: Int64): Promise<void> {
-    const lease = leaseId("keepalive", ID);
-    if (this.#calls.closed) throw new ClientClosedError("keepalive");
-    await Promise.resolve(this.#leases.keep(lease));
+  keepalive(ID: Int64): Promise<void> {
+    try {
+      const lease = leaseId("keepalive", ID);
+      if (!this.#calls.closed) {
+        this.#leases.keep(lease);
+        return Promise.resolve();
+      }
+    } catch (error) {
+      return Promise.reject(error);
+    }
+    const refused = Promise.reject(new ClientClosedError("keepalive"));
+    // Few wait for a call that resolves at once; a client closed meanwhile must not end the process.
+    refused.catch(() => {});
+    return refused;
   }
 
   /**

@@ -448,6 +448,9 @@ etcdTest("the client", async (step, etcd) => {
     await closing;
     await client.close();
     assertEquals(await watch.read(), null);
+    // Nobody has to wait for it, so nobody has to catch this.
+    client.keepalive(ID);
+    await rejected(client.keepalive(0.5), TypeError);
     const calls = [
       () => client.put({ key: s.key, value: "" }),
       () => client.get({ key: s.key }),
