@@ -21,8 +21,17 @@ export const MAX_RECEIVE_SIZE = 0x7fff_ffff;
 /** Pauses between attempts to connect: a member that restarts is back in seconds. */
 const BACKOFF = { initial: 100, max: 2_000 };
 
-/** TLS with what Deno trusts, or with more. */
-export type TlsOptions = Exclude<GrpcOptions["tls"], boolean | undefined>;
+/** TLS with more than the defaults. */
+export interface TlsOptions {
+  /** Name the members' certificates must be for. @default the endpoint's host */
+  readonly serverName?: string;
+  /** PEM certificates of authorities to trust besides the system's. */
+  readonly caCerts?: readonly string[];
+  /** Client certificate chain, PEM. Needs `key`. */
+  readonly cert?: string;
+  /** Private key of `cert`, PEM. */
+  readonly key?: string;
+}
 
 /** Settings of {@linkcode newClient}. */
 export interface ClientOptions {

@@ -15,6 +15,7 @@ export interface KvErrorOptions extends ErrorOptions {
 
 /** A call of the client failed. The message is the server's text where the server sent one. */
 export class KvError extends Error {
+  /** Name of the class. */
   override readonly name: string = "KvError";
   /** gRPC status code. */
   readonly code: number;
@@ -34,6 +35,7 @@ export class KvError extends Error {
  * key to find out (its `modRevision`, its value, its lease). `cause` is what went wrong.
  */
 export class UnknownOutcomeError extends KvError {
+  /** Name of the class. */
   override readonly name: string = "UnknownOutcomeError";
 
   /** `operation` is the client's method. */
@@ -47,6 +49,7 @@ export class UnknownOutcomeError extends KvError {
 
 /** The revision asked for is no longer there: history before `compactRevision` was dropped. */
 export class CompactedError extends KvError {
+  /** Name of the class. */
   override readonly name: string = "CompactedError";
   /** The oldest revision that can still be read, or 0n if the server did not say. */
   readonly compactRevision: bigint;
@@ -63,6 +66,7 @@ export class CompactedError extends KvError {
  * or their data are older than what the watch has already seen. Events may be missing.
  */
 export class HistoryLostError extends KvError {
+  /** Name of the class. */
   override readonly name: string = "HistoryLostError";
   /** What gave it away. */
   readonly by: "cluster" | "revision";
@@ -76,11 +80,13 @@ export class HistoryLostError extends KvError {
 
 /** The server ended a watch, for a reason that is no other class's. */
 export class WatchCanceledError extends KvError {
+  /** Name of the class. */
   override readonly name: string = "WatchCanceledError";
 }
 
 /** A lease is no longer kept alive. Its keys are gone, or will be soon. */
 export class LeaseLostError extends KvError {
+  /** Name of the class. */
   override readonly name: string = "LeaseLostError";
   /** The lease. */
   readonly ID: bigint;
@@ -109,6 +115,7 @@ const LOST: Readonly<Record<LeaseLostError["how"], string>> = {
 
 /** The client was closed. */
 export class ClientClosedError extends KvError {
+  /** Name of the class. */
   override readonly name: string = "ClientClosedError";
 
   /** `operation` is what was asked of the closed client. */
