@@ -5,6 +5,7 @@
  * Files import downwards only:
  *
  * ```text
+ * health  reflection  proto/
  * server  registrar         client  service  stream
  * taker  web  cors          client_call  subchannel
  * server_call  call_head    client_stream  resolver  backoff
@@ -29,6 +30,8 @@ export { type CallOptions } from "./client_call.ts";
 export { code, type CodeName, codeName } from "./code.ts";
 export { CallContext } from "./context.ts";
 export { type Origins } from "./cors.ts";
+export { Health, type HealthStatus, MAX_LISTED_SERVICES } from "./health.ts";
+export { reflection } from "./reflection.ts";
 export { type Handlers, Registrar, type TypedHandlers } from "./registrar.ts";
 export { type AnyHandler } from "./route.ts";
 export { type GrpcServer, listen, mount, type MountOptions, type ServerOptions } from "./server.ts";
