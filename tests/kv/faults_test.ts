@@ -110,6 +110,40 @@ etcdTest("faults", async (step) => {
     });
   });
 
+  await step("writes under dropped connections are carried out once at most", async (s) => {
+    await through(s, async (proxy, client) => {
+      let sure = 0;
+      let unsure = 0;
+      let failed = 0;
+      let running = true;
+      const writer = async (key: string) => {
+        while (running) {
+          const [, error] = await kv.attempt(client.put({ key, value: "" }));
+          if (error === undefined) sure++;
+          else if (error instanceof kv.UnknownOutcomeError) unsure++;
+          else failed++;
+        }
+      };
+      const keys = Array.from({ length: 16 }, (_, i) => `${s.key}${i}`);
+      const writers = Promise.all(keys.map(writer));
+      for (let i = 0; i < 20; i++) {
+        const before = sure;
+        await until("writes on this connection", () => sure > before + 16);
+        proxy.drop();
+      }
+      running = false;
+      await writers;
+      const { kvs } = await s.client.get({ key: s.key, prefix: true });
+      const carriedOut = kvs.reduce((sum, one) => sum + one.version, 0);
+      assert(
+        carriedOut >= sure && carriedOut <= sure + unsure,
+        `${carriedOut} were carried out: ${sure} for sure, ${unsure} perhaps`,
+      );
+      assert(unsure > 0, "no drop hit a write under way");
+      assertEquals(failed, 0);
+    });
+  });
+
   await step("a put marked idempotent is sent again, and a delete too", async (s) => {
     await through(s, async (proxy, client) => {
       await client.get({ key: s.key });
