@@ -82,13 +82,15 @@ export class WebRouter {
   }
 
   #preflight(stream: ServerStream): Promise<void> | null {
-    const answer = preflight(this.#side.cors, stream.request.headers);
+    const answer = preflight(this.#side.cors, headersOf(stream));
     if (answer === null) return null;
     return stream.respond(204, answer).then(() => stream.closeWrite());
   }
 
   async #serve(handler: UniversalHandler, exchange: Exchange): Promise<void> {
     const { stream } = exchange;
+    // HTTP lets through names of hosts that no URL can have, such as "host:99999".
+    if (!URL.canParse(stream.url)) return stream.respond(400, null, true);
     const response = await handler({
       // Streams in both directions work on HTTP/1.1 too, as far as the client can have them.
       httpVersion: "2",
@@ -143,6 +145,15 @@ function attempt(code: () => Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   return new Promise((resolve) => resolve(code() as Uint8Array<ArrayBuffer>));
 }
 
+function headersOf({ fields }: ServerStream): Headers {
+  const headers = new Headers();
+  for (let i = 0; i < fields.length; i += 2) {
+    // HTTP/2's pseudo-header fields are no header fields.
+    if (!fields[i]!.startsWith(":")) headers.append(fields[i]!, fields[i + 1]!);
+  }
+  return headers;
+}
+
 /** One request with its response, in Connect's terms. */
 class Exchange {
   readonly stream: ServerStream;
@@ -151,7 +162,7 @@ class Exchange {
 
   constructor(stream: ServerStream, origins: Origins) {
     this.stream = stream;
-    this.requestHeader = stream.request.headers;
+    this.requestHeader = headersOf(stream);
     this.#origins = origins;
   }
 

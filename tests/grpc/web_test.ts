@@ -232,6 +232,24 @@ for (const protocol of PROTOCOLS) {
   });
 }
 
+Deno.test("a call to a host that no URL can have is refused with 400", async () => {
+  await withServer({ SayHello: () => ({}) }, async (addr) => {
+    const [hostname, port] = addr.split(":");
+    for (const host of ["a:99999", "%zz", "1.2.3.999"]) {
+      using conn = await Deno.connect({ hostname: hostname!, port: Number(port) });
+      await conn.write(
+        new TextEncoder().encode(
+          `POST /test.Greeter/SayHello HTTP/1.1\r\nHost: ${host}\r\n` +
+            "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}",
+        ),
+      );
+      const head = new Uint8Array(1024);
+      const n = await conn.read(head);
+      assertEquals(new TextDecoder().decode(head.subarray(0, n ?? 0)).slice(0, 12), "HTTP/1.1 400");
+    }
+  });
+});
+
 Deno.test("scripts of allowed origins may call and see all metadata; others are left to the handler", async () => {
   await withServer(
     {
