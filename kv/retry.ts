@@ -8,7 +8,13 @@
  *
  * @module
  */
-import { code } from "../grpc/mod.ts";
+import {
+  code,
+  ConnectionLostError,
+  DialError,
+  ProtocolError,
+  StreamResetError,
+} from "../grpc/mod.ts";
 import { isStatus } from "./errors.ts";
 import { type Effect, recognise } from "./server_errors.ts";
 
@@ -41,29 +47,17 @@ export function effectOf(error: unknown): Effect {
   }
 }
 
-/** What the errors of the HTTP engine carry; a class of theirs is known by its name. */
-interface TransportError extends Error {
-  readonly requestSent?: "no" | "maybe";
-  readonly code?: number;
-  readonly by?: "peer" | "local";
-}
-
 /** What the transport knows: undefined if the error is not the transport's. */
 function transportEffect(cause: unknown): Effect | undefined {
-  if (!(cause instanceof Error)) return undefined;
-  const { name, requestSent, code, by } = cause as TransportError;
-  switch (name) {
-    case "DialError":
-      return "unprocessed";
-    case "ConnectionLostError":
-      return requestSent === "no" ? "unprocessed" : "unknown";
-    case "StreamResetError":
-      return code === REFUSED_STREAM && by === "peer" ? "unprocessed" : "unknown";
-    case "ProtocolError":
-      return "unknown";
-    default:
-      return undefined;
+  if (cause instanceof DialError) return "unprocessed";
+  if (cause instanceof ConnectionLostError) {
+    return cause.requestSent === "no" ? "unprocessed" : "unknown";
   }
+  if (cause instanceof StreamResetError) {
+    return cause.code === REFUSED_STREAM && cause.by === "peer" ? "unprocessed" : "unknown";
+  }
+  if (cause instanceof ProtocolError) return "unknown";
+  return undefined;
 }
 
 /** Whether trying again may help at all: the server or the way to it was at fault, not the request. */
@@ -71,7 +65,7 @@ export function isTransient(error: unknown): boolean {
   if (!isStatus(error) || error.code === code.DEADLINE_EXCEEDED) return false;
   // Who gave the call up does not want it tried again; a server that cut it may do better next time.
   if (error.code === code.CANCELLED) {
-    return error.cause instanceof Error && error.cause.name === "StreamResetError";
+    return error.cause instanceof StreamResetError && error.cause.by === "peer";
   }
   if (transportEffect(error.cause) !== undefined) return true;
   const known = recognise(error.rawMessage);
