@@ -105,6 +105,8 @@ export class Conn implements Transport, Channel, AsyncDisposable {
       backoff: options.backoff ?? {},
       session: {
         streamWindow: DEFAULT_STREAM_WINDOW,
+        // A server that accepts and says nothing has not been connected to.
+        prefaceTimeout: positive("connectTimeout", options.connectTimeout, 20_000),
         ...options.http2,
         ...(options.keepalive === undefined ? {} : { keepalive: options.keepalive }),
       },
@@ -145,10 +147,16 @@ export class Conn implements Transport, Channel, AsyncDisposable {
     const all = this.#subchannels;
     const first = this.#next;
     this.#next = (first + 1) % all.length;
+    let recovering: Subchannel | null = null;
     for (let i = 0; i < all.length; i++) {
       const candidate = all[(first + i) % all.length]!;
-      if (candidate !== after && !candidate.backingOff) return candidate;
+      if (candidate === after || candidate.backingOff) continue;
+      if (!candidate.recovering) return candidate;
+      // It has to show that it is back before calls are trusted to it, unless there is no other.
+      candidate.connect();
+      recovering ??= candidate;
     }
+    if (recovering !== null) return recovering;
     if (!waitForReady) {
       this.#refresh();
       return null;

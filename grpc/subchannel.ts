@@ -61,6 +61,7 @@ export class Subchannel implements h2.SessionOwner, TimerNode {
   #waiting: ClientCall[] = [];
   #retryAt = 0;
   #lastError: Error | null = null;
+  #broken = false;
   #dialing: AbortController | null = null;
   #connecting: Promise<void> = Promise.resolve();
   #templates = new Map<Method, Map<number, Template>>();
@@ -79,6 +80,11 @@ export class Subchannel implements h2.SessionOwner, TimerNode {
   /** Milliseconds until the next attempt may be made. */
   get retryIn(): number {
     return Math.max(0, Math.ceil(this.#retryAt - performance.now()));
+  }
+
+  /** Whether its last connection broke, or could not be opened, and no other is ready yet. */
+  get recovering(): boolean {
+    return this.#broken && this.state !== "READY";
   }
 
   /** Why the last attempt failed. */
@@ -166,6 +172,7 @@ export class Subchannel implements h2.SessionOwner, TimerNode {
     if (this.state === "CONNECTING") {
       this.state = "READY";
       this.failures = 0;
+      this.#broken = false;
       this.#lastError = null;
     }
     this.#drain();
@@ -196,6 +203,7 @@ export class Subchannel implements h2.SessionOwner, TimerNode {
       );
     } else if (this.state === "READY") {
       this.state = "IDLE";
+      this.#broken = true;
       if (this.#waiting.length > 0) this.connect();
     }
   }
@@ -222,6 +230,7 @@ export class Subchannel implements h2.SessionOwner, TimerNode {
   #failed(error: Error): void {
     if (this.state === "SHUTDOWN") return;
     this.state = "TRANSIENT_FAILURE";
+    this.#broken = true;
     this.failures++;
     this.#retryAt = performance.now() + backoffDelay(this.failures, this.#options.backoff);
     this.#lastError = error;

@@ -363,6 +363,20 @@ Deno.test("several targets are called in turn, the first first", async () => {
   await Promise.all(servers.map((server) => server.close()));
 });
 
+Deno.test("a target that accepts and says nothing fails within connectTimeout", async () => {
+  const silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const accepted = silent.accept();
+  await using conn = grpc.newClient({
+    targets: [`127.0.0.1:${silent.addr.port}`],
+    connectTimeout: 100,
+  });
+  const start = performance.now();
+  assertEquals(await codeOf(grpc.newService(conn, GREETER).SayHello({})), Code.Unavailable);
+  assert(performance.now() - start < 5000);
+  (await accepted).close();
+  silent.close();
+});
+
 Deno.test("a client connects again after its server went away and came back", async () => {
   const registrar = new grpc.Registrar();
   registrar.register(GREETER, { SayHello: () => ({ message: "hi" }) });

@@ -218,6 +218,33 @@ etcdTest("faults", async (step) => {
     }, { keepalive: { interval: 500, timeout: 200 } });
   });
 
+  await step("reads, watches and leases move on from an endpoint that falls silent", async (s) => {
+    await using other = new FaultProxy({ target: s.etcd.endpoint });
+    const lost: kv.LeaseLostError[] = [];
+    await through(s, async (first) => {
+      await using client = kv.newClient({
+        endpoints: [first.endpoint, other.endpoint],
+        keepalive: { interval: 300, timeout: 200 },
+        onLeaseLost: (error) => lost.push(error),
+      });
+      await Promise.all([client.get({ key: s.key }), client.get({ key: s.key })]);
+      const watch = await client.watch({ key: s.key });
+      const { ID } = await client.grant({ TTL: 3 });
+      await new Promise((resolve) => setTimeout(resolve, 1_100));
+      // Whichever of the two carries the watch: each falls silent once.
+      for (const proxy of [first, other]) {
+        proxy.mode = "hold";
+        const reads = Array.from({ length: 4 }, () => client.get({ key: s.key }, 5_000));
+        const { header } = await s.client.put({ key: s.key, value: "1" });
+        assertEquals((await readEvents(watch, 1))[0]!.kv.modRevision, header.revision);
+        await Promise.all(reads);
+        proxy.mode = "pass";
+      }
+      assert((await s.client.ttl({ ID })).TTL >= 0);
+      assertEquals(lost, []);
+    });
+  });
+
   await step("a lease in a silent network is lost here before it is there (E5)", async (s) => {
     const lost = Promise.withResolvers<kv.LeaseLostError>();
     await through(s, async (proxy, client) => {
