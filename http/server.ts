@@ -207,7 +207,13 @@ export class Server implements AsyncDisposable {
   }
 
   #handle(stream: H1ServerStream | ServerStream): Promise<void> | undefined {
-    const taken = this.#options.taker?.takeExchange?.(stream) ?? null;
+    let taken: Promise<void> | null;
+    try {
+      taken = this.#options.taker?.takeExchange?.(stream) ?? null;
+    } catch (error) {
+      // What a taker throws is answered as what a handler throws.
+      return runHandler(() => Promise.reject(error), stream, this.#options.onHandlerError);
+    }
     if (taken !== null) return this.#counted(runHandler(() => taken, stream, undefined));
     if (this.#handlers >= this.#limits.maxHandlers) {
       stream.respond(503, { "retry-after": "1" }, true);
