@@ -1,3 +1,4 @@
+// deno-lint-ignore-file explicit-module-boundary-types
 /** Runs what it is told, line by line: `{url, concurrency, seconds}` → `{count, seconds, bytes}`. */
 export async function loop(once, input, print) {
   print("ready");

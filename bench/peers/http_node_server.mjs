@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console
 /** Node's http and http2 with the same handler: HTTP/1.1, HTTP/2 and HTTP/2 over TLS. */
 import http from "node:http";
 import http2 from "node:http2";

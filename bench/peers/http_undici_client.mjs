@@ -1,3 +1,4 @@
+// deno-lint-ignore-file no-console
 /** undici on Node, HTTP/1.1. Argument: the folder with node_modules. */
 import { createInterface } from "node:readline";
 import { createRequire } from "node:module";
