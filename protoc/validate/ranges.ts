@@ -1,5 +1,6 @@
 import type { EnumNode, ExtensionRangeNode, MessageNode } from "../ast.ts";
 import type { LinkContext } from "../link/context.ts";
+import { MAX_FULL_NAME } from "../link/limits.ts";
 
 /** Numbers from `start` up to but not including `end`. */
 interface Span {
@@ -18,6 +19,7 @@ export function checkMessageRanges(context: LinkContext, message: MessageNode): 
   const { reservedRanges, extensionRanges, reservedNames } = message;
   if (reservedRanges.length > 1) checkReservedOverlap(context, message);
   if (reservedNames.length > 0) {
+    reportLong(context, reservedNames, message.nameOffset);
     reportDuplicates(reservedNames, (name) => {
       context.error(message.nameOffset, `Field name "${name}" is reserved multiple times.`);
     });
@@ -60,6 +62,7 @@ export function checkEnumRanges(context: LinkContext, node: EnumNode): void {
     });
   }
   if (reservedNames.length === 0 && reservedRanges.length === 0) return;
+  reportLong(context, reservedNames, node.nameOffset);
   reportDuplicates(reservedNames, (name) => {
     context.error(node.nameOffset, `Enum value "${name}" is reserved multiple times.`);
   });
@@ -144,6 +147,12 @@ function checkExtensionOverlap(context: LinkContext, message: MessageNode): void
           `${range.start} to ${range.end - 1}.`,
       );
     }
+  }
+}
+
+function reportLong(context: LinkContext, names: readonly string[], offset: number): void {
+  for (const name of names) {
+    if (name.length > MAX_FULL_NAME) context.error(offset, "Reserved name too long.");
   }
 }
 

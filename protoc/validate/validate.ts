@@ -5,6 +5,7 @@ import { FIRST_RESERVED_NUMBER, LAST_RESERVED_NUMBER } from "../link/limits.ts";
 import { readFlag } from "../option/message.ts";
 import { FileOption } from "../option/numbers.ts";
 import { validateEnum } from "./enum.ts";
+import { validateEnumJson } from "./enum_json.ts";
 import { validateField } from "./field.ts";
 import { validateFile, validateLiteServices } from "./file.ts";
 import { validateLifetimes } from "./lifetimes.ts";
@@ -56,6 +57,14 @@ export function validateStyle(context: LinkContext): void {
  */
 export function validateRequested(context: LinkContext): void {
   const { file } = context;
+  if (file.edition === Edition.unstable) {
+    context.error(
+      NO_OFFSET,
+      "is a file using edition UNSTABLE, which is later than the protoc maximum supported edition " +
+        "2026.",
+    );
+  }
+  if (file.edition >= Edition.edition2026) validateEnumJson(context);
   for (const dependency of file.optionDependencies) {
     const marker = dependency && redactionMarker(dependency);
     if (!marker) continue;
