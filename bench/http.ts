@@ -17,8 +17,10 @@ import { Program } from "./peers/program.ts";
 const ROUNDS = 3;
 /** Seconds of one measurement. */
 const SECONDS = 2;
-/** Connections for the memory figure. */
-const IDLE_CONNECTIONS = 1000;
+/** Connections that warm a server up before its memory is looked at. */
+const WARM_CONNECTIONS = 500;
+/** Connections for the memory figure: many, so that the heap's own ups and downs drown. */
+const IDLE_CONNECTIONS = 4000;
 
 const here = new URL("./peers/", import.meta.url).pathname;
 const deno = (file: string, ...args: string[]) =>
@@ -74,20 +76,29 @@ async function h2load(url: string, connections: number, streams: number): Promis
   return Number(/([\d.]+) req\/s/.exec(text)![1]);
 }
 
-async function idleBytes(program: Program, port: number): Promise<number> {
-  const before = program.residentBytes();
-  const conns: Deno.TcpConn[] = [];
+/** What one more connection costs a server that has done some work, after one request on each. */
+async function idleBytes(start: () => Program): Promise<number> {
+  await using program = start();
+  const { plain } = JSON.parse(await program.line()) as Ports;
   const request = new TextEncoder().encode("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
   const buf = new Uint8Array(4096);
-  for (let i = 0; i < IDLE_CONNECTIONS; i++) {
-    const conn = await Deno.connect({ hostname: "127.0.0.1", port });
-    await conn.write(request);
-    await conn.read(buf);
-    conns.push(conn);
+  const conns: Deno.TcpConn[] = [];
+  const open = async (count: number) => {
+    for (let i = 0; i < count; i++) {
+      const conn = await Deno.connect({ hostname: "127.0.0.1", port: plain });
+      conns.push(conn);
+      await conn.write(request);
+      await conn.read(buf);
+    }
+  };
+  try {
+    await open(WARM_CONNECTIONS);
+    const before = program.residentBytes();
+    await open(IDLE_CONNECTIONS);
+    return (program.residentBytes() - before) / IDLE_CONNECTIONS;
+  } finally {
+    for (const conn of conns) conn.close();
   }
-  const after = program.residentBytes();
-  for (const conn of conns) conn.close();
-  return (after - before) / IDLE_CONNECTIONS;
 }
 
 interface Counted {
@@ -98,9 +109,12 @@ interface Counted {
 
 await using files = await makeCertificate();
 const servers: [string, Program, Ports][] = [];
+const starts: [string, () => Program][] = [];
 const missing: string[] = [];
 
-async function addServer(name: string, program: Program): Promise<void> {
+async function addServer(name: string, start: () => Program): Promise<void> {
+  const program = start();
+  starts.push([name, start]);
   servers.push([name, program, JSON.parse(await program.line())]);
 }
 
@@ -112,9 +126,9 @@ async function addClient(name: string, protocol: "h1" | "h2", program: Program):
 }
 
 const pair = [files.certFile, files.keyFile];
-await addServer("sluice", deno("http_sluice_server.ts", ...pair));
-await addServer("Deno.serve", deno("http_deno_server.ts", ...pair));
-if (await which("node")) await addServer("node", node("http_node_server.mjs", ...pair));
+await addServer("sluice", () => deno("http_sluice_server.ts", ...pair));
+await addServer("Deno.serve", () => deno("http_deno_server.ts", ...pair));
+if (await which("node")) await addServer("node", () => node("http_node_server.mjs", ...pair));
 else missing.push("node");
 for (const protocol of ["h1", "h2"] as const) {
   await addClient("sluice", protocol, deno("http_client.ts", "sluice", protocol, files.caFile));
@@ -168,8 +182,10 @@ try {
       keep(`client ${kind}, 1 MiB downloads`, "MiB/s", name, bytes / seconds / (1 << 20));
     }
   }
-  for (const [name, program, { plain }] of servers) {
-    record("memory per idle connection", "KiB", name, await idleBytes(program, plain) / 1024);
+  for (let round = 0; round < ROUNDS; round++) {
+    for (const [name, start] of starts) {
+      record("memory per idle connection", "KiB", name, await idleBytes(start) / 1024);
+    }
   }
 } finally {
   for (const [, program] of servers) await program[Symbol.asyncDispose]();

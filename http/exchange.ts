@@ -61,6 +61,8 @@ export interface ClientExchange {
   head(): Promise<ResponseStart>;
   /** The next piece of the response's body, or null at its end. */
   read(): Promise<Uint8Array | null>;
+  /** The whole body in one array, if the head told its length and nothing of it was read yet. */
+  whole(): Promise<Uint8Array>;
   /** The rest of the body as text if it is at hand, short and ASCII, which most answers are. */
   takeText(): string | null;
   /** Gives the exchange up: whatever waits rejects with `reason`. May be called when it is over. */

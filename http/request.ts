@@ -28,6 +28,9 @@ export interface Progress {
   readonly total: number | undefined;
 }
 
+/** Octets reserved on the word of a response's head; longer bodies grow with what comes. */
+const MAX_WHOLE_BYTES = 16 << 20;
+
 /** How a {@linkcode ClientStream} reads. */
 export interface StreamSettings {
   /** Whether codings of the response are undone. */
@@ -152,11 +155,23 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
       }
       return piece;
     } catch (error) {
-      this.#exchange.abort(error as Error);
-      this.#stop?.();
-      this.#finish();
-      throw error;
+      this.#giveUp(error);
     }
+  }
+
+  #giveUp(error: unknown): never {
+    this.#exchange.abort(error as Error);
+    this.#stop?.();
+    this.#finish();
+    throw error;
+  }
+
+  /** Whether the body may be read into one array of the length its head tells. */
+  #whole({ length, fields }: ResponseStart): boolean {
+    const { decompress, maxResponseBytes, onDownload } = this.#settings;
+    return length > 0 && length <= MAX_WHOLE_BYTES && onDownload === undefined &&
+      (maxResponseBytes <= 0 || length <= maxResponseBytes) &&
+      !(decompress && fieldOf(fields, "content-encoding") !== undefined);
   }
 
   #open(head: ResponseStart): PieceSource {
@@ -180,6 +195,16 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
 
   /** The whole body. */
   async readBytes(): Promise<Uint8Array> {
+    if (this.#head === null) await this.waitResponse();
+    if (!this.#over && this.#source === null && this.#whole(this.#head!)) {
+      try {
+        const bytes = await this.#exchange.whole();
+        this.#finish();
+        return bytes;
+      } catch (error) {
+        this.#giveUp(error);
+      }
+    }
     const pieces: Uint8Array[] = [];
     let length = 0;
     for (let piece = await this.read(); piece !== null; piece = await this.read()) {

@@ -400,6 +400,37 @@ class H1Exchange implements ClientExchange {
     }
   }
 
+  async whole(): Promise<Uint8Array> {
+    const { input, watchdog } = this.#session;
+    const { bodyTimeout } = this.#timeouts;
+    const body = this.#body!;
+    const whole = new Uint8Array(body.left);
+    let at = 0;
+    try {
+      while (!this.#over) {
+        if (!input.empty) {
+          body.next(input.buf, input.start, input.end);
+          input.start += body.consumed;
+          whole.set(input.buf.subarray(body.dataStart, body.dataEnd), at);
+          at += body.dataEnd - body.dataStart;
+        } else if (input.ended) {
+          body.eof();
+        } else {
+          if (bodyTimeout > 0) watchdog.set("bodyTimeout", bodyTimeout, performance.now());
+          const n = await input.readInto(whole.subarray(at));
+          watchdog.clear();
+          body.skip(n);
+          at += n;
+        }
+        if (body.done) this.#finish();
+      }
+    } catch (error) {
+      throw this.#fail(error);
+    }
+    if (this.#reason !== null) throw this.#reason;
+    return whole;
+  }
+
   #finish(): void {
     if (this.#over) return;
     this.#over = true;

@@ -30,6 +30,9 @@ export class H2Exchange extends Stream implements ClientExchange {
   #informational = 0;
   #head: ResponseStart | null = null;
   #pieces: Uint8Array[] = [];
+  /** The body, if it is read whole, and how much of it is here. */
+  #whole: Uint8Array | null = null;
+  #filled = 0;
   #ended = false;
   #reason: Error | null = null;
   #wake: (() => void) | null = null;
@@ -109,6 +112,14 @@ export class H2Exchange extends Stream implements ClientExchange {
   }
 
   onData(buf: Uint8Array, start: number, end: number): void {
+    const whole = this.#whole;
+    if (whole !== null) {
+      whole.set(buf.subarray(start, end), this.#filled);
+      this.#filled += end - start;
+      this.consumed(end - start);
+      this.#watchdog?.set("bodyTimeout", this.#timeouts.bodyTimeout, performance.now());
+      return;
+    }
     this.#pieces.push(buf.slice(start, end));
     this.#notify();
   }
@@ -209,6 +220,22 @@ export class H2Exchange extends Stream implements ClientExchange {
     const piece = this.#pieces.shift()!;
     this.consumed(piece.length);
     return piece;
+  }
+
+  async whole(): Promise<Uint8Array> {
+    const whole = new Uint8Array(this.#head!.length);
+    for (const piece of this.#pieces) {
+      whole.set(piece, this.#filled);
+      this.#filled += piece.length;
+      this.consumed(piece.length);
+    }
+    this.#pieces = [];
+    this.#whole = whole;
+    while (!this.#ended) {
+      if (this.#reason !== null) throw this.#reason;
+      await this.#wait("bodyTimeout");
+    }
+    return whole;
   }
 
   takeText(): null {
