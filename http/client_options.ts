@@ -7,7 +7,8 @@ import type { BodyInput } from "./body.ts";
 import type { SessionOptions } from "./h2/mod.ts";
 import type { PoolOptions } from "./pool.ts";
 import { DEFAULT_MAX_PER_HOST } from "./pool.ts";
-import type { ProxyConfig } from "./proxy.ts";
+import { checkTls } from "./handshake.ts";
+import { checkProxy, type ProxyConfig } from "./proxy.ts";
 import { DEFAULT_MAX_REDIRECTS } from "./redirect.ts";
 import type { Progress } from "./request.ts";
 import type { RetryOptions } from "./retry.ts";
@@ -133,8 +134,12 @@ export function poolOptions(options: ClientOptions): PoolOptions {
       }`,
     );
   }
-  if ((options.cert === undefined) !== (options.key === undefined)) {
-    throw new TypeError("Cannot make client as cert and key must be given together");
+  checkTls(options, "make client");
+  if (options.proxy !== undefined) {
+    checkProxy(options.proxy);
+    if (options.unixSocket !== undefined) {
+      throw new TypeError("Cannot make client as it must have either proxy or unixSocket");
+    }
   }
   return {
     maxIdlePerHost: options.maxIdlePerHost ?? CLIENT_DEFAULTS.maxIdlePerHost,
@@ -145,6 +150,7 @@ export function poolOptions(options: ClientOptions): PoolOptions {
     unixSocket: options.unixSocket ?? null,
     http2: options.http2 ?? {},
     tls: {
+      alpnProtos,
       ...(options.serverName === undefined ? {} : { serverName: options.serverName }),
       ...(options.caCerts === undefined ? {} : { caCerts: options.caCerts }),
       ...(options.cert === undefined ? {} : { cert: options.cert }),

@@ -159,16 +159,18 @@ class StreamSocket implements Socket {
   #reader: { into: Uint8Array; resolve(n: number | null): void; reject(e: unknown): void } | null =
     null;
   #writeReject: ((error: unknown) => void) | null = null;
+  readonly #base: Socket | null;
 
-  constructor(socket: NodeSocket, tls: TlsInfo | null) {
+  constructor(socket: NodeSocket, tls: TlsInfo | null, base: Socket | null) {
     this.#socket = socket;
     this.tls = tls;
-    this.remoteAddr = {
+    this.#base = base;
+    this.remoteAddr = base?.remoteAddr ?? {
       hostname: socket.remoteAddress ?? "",
       port: socket.remotePort ?? 0,
       transport: "tcp",
     };
-    this.localAddr = {
+    this.localAddr = base?.localAddr ?? {
       hostname: socket.localAddress ?? "",
       port: socket.localPort ?? 0,
       transport: "tcp",
@@ -266,15 +268,31 @@ class StreamSocket implements Socket {
     });
   }
 
+  ref(): void {
+    this.#base?.ref?.();
+  }
+
+  unref(): void {
+    this.#base?.unref?.();
+  }
+
   close(): void {
     this.#socket.destroy();
+    this.#base?.close();
     this.#onEnd();
   }
 }
 
-/** Wraps a socket of `node:net` or `node:tls` whose handshake is over. */
-export function nodeSocket(socket: NodeSocket | TLSSocket, tls: TlsInfo | null = null): Socket {
-  return new StreamSocket(socket as NodeSocket, tls);
+/**
+ * Wraps a socket of `node:net` or `node:tls` whose handshake is over. `base` is the socket under it,
+ * where this module opened that.
+ */
+export function nodeSocket(
+  socket: NodeSocket | TLSSocket,
+  tls: TlsInfo | null = null,
+  base: Socket | null = null,
+): Socket {
+  return new StreamSocket(socket as NodeSocket, tls, base);
 }
 
 class MemorySocket implements Socket {

@@ -6,9 +6,9 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import { Duplex } from "node:stream";
 import type { Input } from "./h1/input.ts";
 import type { Socket } from "./socket.ts";
+import { SocketDuplex } from "./socket_duplex.ts";
 import type { ServerStream } from "./stream.ts";
 
 /** Octets of one message at most, unless configured. */
@@ -67,67 +67,16 @@ export interface WebSocketConnection {
   removeEventListener(type: string, listener: (event: any) => void): void;
 }
 
-/** A connection that left HTTP, as the package wants it. */
-class SocketDuplex extends Duplex {
-  readonly #socket: Socket;
-  readonly #input: Input;
-  #pulling = false;
-
-  constructor(socket: Socket, input: Input) {
-    super({ allowHalfOpen: true });
-    this.#socket = socket;
-    this.#input = input;
-  }
-
-  /** Asked for by users of node sockets; the engine does both itself. */
-  setTimeout(): this {
-    return this;
-  }
-
-  setNoDelay(): this {
-    return this;
-  }
-
-  override _read(): void {
-    if (this.#pulling) return;
-    this.#pulling = true;
-    this.#pull().catch((error) => this.destroy(error));
-  }
-
-  async #pull(): Promise<void> {
-    const input = this.#input;
+/** Reads a connection that left HTTP, what was read ahead first. */
+function reader(input: Input): () => Promise<Uint8Array | null> {
+  return async () => {
     while (input.empty) {
-      if (input.ended || !await input.fill()) {
-        this.push(null);
-        return;
-      }
+      if (input.ended || !await input.fill()) return null;
     }
-    const chunk = Buffer.from(input.buf.slice(input.start, input.end));
+    const piece = input.buf.slice(input.start, input.end);
     input.start = input.end;
-    this.#pulling = false;
-    this.push(chunk);
-  }
-
-  override _write(
-    chunk: Uint8Array,
-    _encoding: string,
-    done: (error?: Error | null) => void,
-  ): void {
-    this.#send(chunk).then(() => done(), done);
-  }
-
-  async #send(chunk: Uint8Array): Promise<void> {
-    for (let at = 0; at < chunk.length;) at += await this.#socket.write(chunk.subarray(at));
-  }
-
-  override _final(done: (error?: Error | null) => void): void {
-    this.#socket.closeWrite().then(() => done(), () => done());
-  }
-
-  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#socket.close();
-    done(error);
-  }
+    return piece;
+  };
 }
 
 /** What the engine hands over when a connection leaves HTTP. */
@@ -201,7 +150,7 @@ export async function acceptWebSocket(
       else websocket.terminate();
     },
   });
-  const duplex = new SocketDuplex(socket, input);
+  const duplex = new SocketDuplex(socket, reader(input));
   // Errors reach the WebSocket's own listeners; without one here they would end the process.
   duplex.on("error", () => {});
   duplex.on("close", resolveGone);
