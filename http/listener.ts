@@ -241,8 +241,10 @@ function tlsListener(
   });
   /** Connections whose handshake is not over, by the client's address. */
   const handshaking = new Map<string, NodeSocket>();
+  const [handshake] = server.listeners("connection") as ((raw: NodeSocket) => void)[];
+  server.removeAllListeners("connection");
   server.on("connection", (raw: NodeSocket) => {
-    // A connection costs from its first handshake message on, so it counts from there.
+    // A connection costs from its handshake on, so it counts from there.
     if (!admits(handshaking.size)) {
       raw.destroy();
       return;
@@ -252,6 +254,7 @@ function tlsListener(
     const client = `${raw.remoteAddress}|${raw.remotePort}`;
     handshaking.set(client, raw);
     raw.on("close", () => handshaking.delete(client));
+    handshake!.call(server, raw);
   });
   server.on("secureConnection", (socket: TLSSocket) => {
     handshaking.delete(`${socket.remoteAddress}|${socket.remotePort}`);

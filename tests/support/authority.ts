@@ -35,6 +35,16 @@ const KEYS = {
   rsa: ["-newkey", "rsa:2048", "-nodes"],
 };
 
+let shared: Promise<Authority> | undefined;
+
+/** One authority for all tests of a file, with its files until they are over. */
+export function sharedAuthority(): Promise<Authority> {
+  return shared ??= Authority.make().then((made) => {
+    globalThis.addEventListener("unload", () => Deno.removeSync(made.folder, { recursive: true }));
+    return made;
+  });
+}
+
 /** Dispose of it to remove its files. */
 export class Authority implements AsyncDisposable {
   /** Its certificate, PEM. */
