@@ -84,6 +84,8 @@ async function denoHandshake(
       alpnProtocols: [...(tls.alpnProtos ?? [])],
     }),
   );
+  // Given up here, the attempt ends at once; the platform lets go of the TCP connection only when
+  // the peer does.
   const { alpnProtocol } = await conn.handshake();
   opening.check();
   return denoSocket(conn, { alpnProtocol, serverName });

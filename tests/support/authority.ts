@@ -102,6 +102,21 @@ export class Authority implements AsyncDisposable {
     };
   }
 
+  /** An authority below this one; its `ca` is what leaves of it are sent along with. */
+  async intermediate(commonName: string): Promise<Authority> {
+    const folder = `${this.folder}/${this.#issued++}`;
+    await Deno.mkdir(folder);
+    await Deno.writeTextFile(`${folder}/ext`, "basicConstraints=critical,CA:TRUE\n");
+    const key = ["-subj", `/CN=${commonName}`, "-keyout", "ca.key", "-out", "csr"];
+    await openssl(folder, "req", ...KEYS.ec, ...key);
+    await openssl(
+      folder,
+      ...["x509", "-req", "-in", "csr", "-CA", "../ca.pem", "-CAkey", "../ca.key"],
+      ...["-set_serial", "1000", "-days", "1", "-extfile", "ext", "-out", "ca.pem"],
+    );
+    return new Authority(folder, await Deno.readTextFile(`${folder}/ca.pem`));
+  }
+
   /** Removes its files. */
   [Symbol.asyncDispose](): Promise<void> {
     return Deno.remove(this.folder, { recursive: true });
