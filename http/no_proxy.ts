@@ -37,5 +37,5 @@ export function matchesNoProxy(rule: string, hostname: string, port: number): bo
   const bare = name.replace(/^\*?\./, "").replace(/\.$/, "");
   const domain = domainToASCII(bare) || bare;
   if (domain === "") return false;
-  return host === domain || host.endsWith("." + domain);
+  return host === domain || (isIP(host) === 0 && host.endsWith("." + domain));
 }
