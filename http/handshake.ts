@@ -113,8 +113,9 @@ function nodeHandshake(
 ): Promise<Socket> {
   const serverName = tls.serverName ?? hostname;
   return new Promise((resolve, reject) => {
+    const duplex = new SocketDuplex(base);
     const socket: TLSSocket = connect({
-      socket: new SocketDuplex(base),
+      socket: duplex,
       secureContext: contextOf(tls),
       // What the certificate must be for. An address is no server name (RFC 6066 §3).
       host: serverName,
@@ -141,7 +142,7 @@ function nodeHandshake(
             : null,
           serverName,
         },
-        base,
+        duplex,
       ));
     });
   });

@@ -15,15 +15,37 @@ export type Pull = () => Promise<Uint8Array | null>;
 
 /** A `Duplex` over a socket. It owns the socket: what destroys the one closes the other. */
 export class SocketDuplex extends Duplex {
-  readonly #socket: Socket;
+  /** The socket it is over. */
+  readonly socket: Socket;
   readonly #pull: Pull;
+  readonly #maxBufferedBytes: number;
   #pulling = false;
+  #stopped = false;
+  #wanted = false;
 
-  /** `pull` reads where octets of the socket were read ahead; otherwise the socket is read. */
-  constructor(socket: Socket, pull: Pull = reader(socket)) {
+  /**
+   * `pull` reads where octets of the socket were read ahead; otherwise the socket is read. It is
+   * destroyed when more is written while more than `maxBufferedBytes` wait for the peer.
+   */
+  constructor(socket: Socket, pull: Pull = reader(socket), maxBufferedBytes = Infinity) {
     super({ allowHalfOpen: true });
-    this.#socket = socket;
+    this.socket = socket;
     this.#pull = pull;
+    this.#maxBufferedBytes = maxBufferedBytes;
+  }
+
+  // deno-lint-ignore no-explicit-any
+  override write(...args: any[]): boolean {
+    if (this.writableLength > this.#maxBufferedBytes && !this.destroyed) {
+      const error = new Error(
+        `Cannot send as at most ${this.#maxBufferedBytes} octets may wait for the peer: ${this.writableLength} do`,
+      );
+      this.destroy(error);
+      const done = args.at(-1);
+      if (typeof done === "function") queueMicrotask(() => done(error));
+      return false;
+    }
+    return (super.write as (...args: unknown[]) => boolean)(...args);
   }
 
   /** Asked for by users of node sockets; the engine has its own timeouts. */
@@ -36,8 +58,20 @@ export class SocketDuplex extends Duplex {
     return this;
   }
 
+  /** Reads no more for now, whoever listens: TLS sockets listen always. */
+  readStop(): void {
+    this.#stopped = true;
+  }
+
+  /** Reads on. */
+  readStart(): void {
+    this.#stopped = false;
+    if (this.#wanted) this._read();
+  }
+
   override _read(): void {
-    if (this.#pulling) return;
+    this.#wanted = this.#stopped;
+    if (this.#pulling || this.#stopped) return;
     this.#pulling = true;
     this.#pull().then((piece) => {
       this.#pulling = false;
@@ -54,15 +88,15 @@ export class SocketDuplex extends Duplex {
   }
 
   async #send(chunk: Uint8Array): Promise<void> {
-    for (let at = 0; at < chunk.length;) at += await this.#socket.write(chunk.subarray(at));
+    for (let at = 0; at < chunk.length;) at += await this.socket.write(chunk.subarray(at));
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    this.#socket.closeWrite().then(() => done(), () => done());
+    this.socket.closeWrite().then(() => done(), () => done());
   }
 
   override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#socket.close();
+    this.socket.close();
     done(error);
   }
 }

@@ -179,6 +179,30 @@ peerTest(
   },
 );
 
+peerTest("a client with a certificate takes no more than is read", { needs }, async () => {
+  const ours = await sharedAuthority();
+  const size = 64 << 20;
+  let sent = 0;
+  await using server = await serve(undefined, {
+    clientCa: ours.ca,
+    handler: async (stream) => {
+      stream.respond(200);
+      const piece = new Uint8Array(64 << 10);
+      for (; sent < size; sent += piece.length) await stream.write(piece);
+      stream.closeWrite();
+    },
+  });
+  const { cert, key } = await ours.leaf({ names: ["alice"], usage: "clientAuth" });
+  await using client = newClient({ caCerts: [ours.ca], alpnProtos: ["http/1.1"], cert, key });
+  const response = await client.send("GET", `https://${server.addr}/`);
+  for (let before = -1; sent !== before;) {
+    before = sent;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  assert(sent > 0 && sent < 24 << 20, `${sent >> 20} MiB were taken though nobody reads`);
+  assertEquals((await response.readBytes()).length, size);
+});
+
 peerTest("TLS goes over a Unix socket, with and without a client certificate", {
   needs,
 }, async () => {

@@ -279,7 +279,7 @@ Deno.test("proxies of the environment are used only if asked for", async () => {
     handler: (stream) => void stream.respond(200, {}, true),
   });
   await using proxy = new ForwardProxy();
-  const variables = { http_proxy: proxy.url(), no_proxy: "", NO_PROXY: "" };
+  const variables = { "http_proxy": proxy.url(), "no_proxy": "", NO_PROXY: "" };
   const before = Object.keys(variables).map((name) => [name, Deno.env.get(name)] as const);
   for (const [name, value] of Object.entries(variables)) Deno.env.set(name, value);
   try {

@@ -1,6 +1,6 @@
 /** TLS of a server: which certificate, which suite, which protocol, whose certificate, how long. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { listen, newClient, type ServerOptions } from "../../http/mod.ts";
+import { dial, listen, newClient, type ServerOptions } from "../../http/mod.ts";
 import { Authority, type Leaf, sharedAuthority } from "../support/authority.ts";
 import { OPENSSL } from "../support/certificate.ts";
 import { type Need, peerTest } from "../support/peers.ts";
@@ -486,6 +486,47 @@ peerTest("maxConnections counts connections from before their handshake", { need
   assertEquals(running.errors, []);
   for (const conn of conns) conn.close();
   for (let tries = 0; await curl(port) !== "HTTP/2 nobody"; tries++) assert(tries < 50);
+});
+
+peerTest("what a handler does not read stops the client, and comes later", { needs }, async () => {
+  const size = 64 << 20;
+  const go = Promise.withResolvers<void>();
+  await using running = await serve({
+    limits: { maxBodyBytes: 0 },
+    handler: async (stream) => {
+      await go.promise;
+      let sum = 0;
+      for await (const piece of stream) sum += piece.length;
+      stream.respond(200);
+      stream.closeWrite(`${sum}`);
+    },
+  });
+  const { ca } = await sharedAuthority();
+  const socket = await dial({
+    hostname: "127.0.0.1",
+    port: running.server.port,
+    tls: { caCerts: [ca], alpnProtos: ["http/1.1"] },
+  });
+  let sent = 0;
+  const sending = (async () => {
+    const head = `POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${size}\r\n\r\n`;
+    await socket.write(new TextEncoder().encode(head));
+    const piece = new Uint8Array(64 << 10);
+    while (sent < size) sent += await socket.write(piece.subarray(0, size - sent));
+  })();
+  // Until nothing more goes out.
+  for (let before = -1; sent !== before;) {
+    before = sent;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  assert(sent > 0 && sent < 24 << 20, `${sent >> 20} MiB were taken though nobody reads`);
+  go.resolve();
+  await sending;
+  const answer = new Uint8Array(4096);
+  const n = await socket.read(answer);
+  const text = new TextDecoder().decode(answer.subarray(0, n!));
+  assert(text.endsWith(`${size}`) || text.includes("200 OK"), text);
+  socket.close();
 });
 
 peerTest("close() does not wait for handshakes", { needs }, async () => {
