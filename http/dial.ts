@@ -4,9 +4,18 @@
  *
  * @module
  */
+import { isIP } from "node:net";
+import { abortable } from "@std/async";
 import { DialError, type DialPhase, TimeoutError } from "./error.ts";
 import { type DialTlsOptions, handshake, type Opening } from "./handshake.ts";
+import { race } from "./happy_eyeballs.ts";
 import { denoSocket, type Socket } from "./socket.ts";
+
+/**
+ * The addresses of a host: IPv4 or IPv6, tried as RFC 8305 says, the first first. Called with IP
+ * addresses too, so that it can refuse them by throwing.
+ */
+export type Lookup = (hostname: string) => readonly string[] | Promise<readonly string[]>;
 
 /** Where and how to connect. */
 export interface DialOptions {
@@ -22,6 +31,8 @@ export interface DialOptions {
   readonly timeout?: number;
   /** Gives the attempt up. */
   readonly signal?: AbortSignal;
+  /** Finds the addresses of `hostname`, instead of the system. */
+  readonly lookup?: Lookup;
 }
 
 /** The default of {@linkcode DialOptions.timeout}: the least gRPC gives a connection attempt. */
@@ -75,9 +86,32 @@ export class Attempt implements Opening {
 
   /** A TCP connection, held. */
   async connect({ hostname, port }: { hostname: string; port: number }): Promise<Deno.TcpConn> {
-    const conn = this.hold(await Deno.connect({ hostname, port, signal: this.signal }));
+    const { signal } = this;
+    const { lookup } = this.#options;
+    const conn = this.hold(
+      lookup === undefined ? await Deno.connect({ hostname, port, signal }) : await race(
+        await this.#lookUp(lookup, hostname),
+        (address, signal) => Deno.connect({ hostname: address, port, signal }),
+        signal,
+      ),
+    );
     conn.setNoDelay(true);
     return conn;
+  }
+
+  async #lookUp(lookup: Lookup, hostname: string): Promise<readonly string[]> {
+    const { phase } = this;
+    if (phase === "connect") this.phase = "dns";
+    const addresses = await abortable(Promise.resolve(lookup(hostname)), this.signal);
+    if (!Array.isArray(addresses) || addresses.length === 0) {
+      throw new TypeError(`lookup must give the addresses of ${hostname}: got ${addresses}`);
+    }
+    const wrong = addresses.find((address) => isIP(address) === 0);
+    if (wrong !== undefined) {
+      throw new TypeError(`lookup must give IP addresses: got ${JSON.stringify(wrong)}`);
+    }
+    this.phase = phase;
+    return addresses;
   }
 
   /** The TLS handshake on a connection. */

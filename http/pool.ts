@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { dial, type DialOptions } from "./dial.ts";
+import { dial, type DialOptions, type Lookup } from "./dial.ts";
 import { ConnectionLostError, DialError } from "./error.ts";
 import type { ClientExchange, ExchangeTimeouts, RequestStart } from "./exchange.ts";
 import { ClientSession } from "./h1/client_session.ts";
@@ -31,6 +31,8 @@ export interface PoolOptions {
   readonly tls: DialTlsOptions;
   /** Path of a Unix socket every connection goes to. */
   readonly unixSocket: string | null;
+  /** Finds addresses, or null for the system. */
+  readonly lookup: Lookup | null;
   readonly http2: SessionOptions;
 }
 
@@ -205,7 +207,7 @@ class Host {
 
   async #connect(signal: AbortSignal): Promise<Socket> {
     const { target, proxy } = this.#route;
-    const { unixSocket, connectTimeout, tls, alpnProtos } = this.#options;
+    const { unixSocket, connectTimeout, tls, alpnProtos, lookup } = this.#options;
     const secure = target.scheme === "https";
     const options: DialOptions = {
       hostname: target.hostname,
@@ -213,6 +215,7 @@ class Host {
       timeout: connectTimeout,
       signal,
       ...(unixSocket === null ? {} : { path: unixSocket }),
+      ...(lookup === null ? {} : { lookup }),
       ...(secure ? { tls } : {}),
     };
     if (proxy !== null && !secure) return dialProxy(proxy, { ...options, tls });

@@ -1,6 +1,6 @@
 /** WebSockets over TLS, with npm's `ws` on both sides. */
 import { assert, assertEquals } from "@std/assert";
-import { Buffer } from "node:buffer";
+import type { Buffer } from "node:buffer";
 import { listen, type WebSocketConnection, type WebSocketOptions } from "../../http/mod.ts";
 import type { ServerOptions } from "../../http/mod.ts";
 import { sharedAuthority } from "../support/authority.ts";
