@@ -41,6 +41,22 @@ async function failure(url: string, options: ClientOptions): Promise<DialError> 
   return await assertRejects(() => client.get(url), DialError) as DialError;
 }
 
+/** Runs a program that has `newClient`. */
+async function program(code: string, ...args: string[]): Promise<{ stdout: string; ms: number }> {
+  const { folder } = await sharedAuthority();
+  const file = `${folder}/program.ts`;
+  const module = new URL("../../http/mod.ts", import.meta.url).href;
+  await Deno.writeTextFile(file, `import { newClient } from ${JSON.stringify(module)};${code}`);
+  const since = performance.now();
+  const config = new URL("../../deno.json", import.meta.url).pathname;
+  const { code: exit, stdout, stderr } = await run({
+    command: Deno.execPath(),
+    args: ["run", "-A", "--no-check", `--config=${config}`, ...args, file],
+  });
+  assertEquals(exit, 0, stderr);
+  return { stdout, ms: performance.now() - since };
+}
+
 peerTest("a certificate that does not verify is refused with the reason", { needs }, async () => {
   const ours = await sharedAuthority();
   await using theirs = await Authority.make("Another authority");
@@ -102,24 +118,16 @@ peerTest("the platform's authorities are trusted beside caCerts", { needs }, asy
   await using theirs = await Authority.make("Another authority");
   const me = await ours.leaf({ names: ["me"], usage: "clientAuth" });
   await using server = await serve();
-  const code = `
-    import { newClient } from ${JSON.stringify(new URL("../../http/mod.ts", import.meta.url).href)};
+  const { stdout } = await program(
+    `
     for (const more of [{}, ${JSON.stringify({ cert: me.cert, key: me.key })}]) {
       const client = newClient({ caCerts: [${JSON.stringify(theirs.ca)}], ...more });
       console.log((await client.get("https://${server.addr}/")).status);
       await client.close();
-    }`;
-  const file = new URL("./platform_authorities_program.ts", import.meta.url);
-  await Deno.writeTextFile(file, code);
-  try {
-    const { stdout, stderr } = await run({
-      command: Deno.execPath(),
-      args: ["run", "-A", "--no-check", `--cert=${ours.caFile}`, file.pathname],
-    });
-    assertEquals(stdout, "200\n200\n", stderr);
-  } finally {
-    await Deno.remove(file);
-  }
+    }`,
+    `--cert=${ours.caFile}`,
+  );
+  assertEquals(stdout, "200\n200\n");
 });
 
 peerTest("cert and key show who the client is, over both versions", { needs }, async () => {
@@ -201,6 +209,23 @@ peerTest("a client with a certificate takes no more than is read", { needs }, as
   }
   assert(sent > 0 && sent < 24 << 20, `${sent >> 20} MiB were taken though nobody reads`);
   assertEquals((await response.readBytes()).length, size);
+});
+
+peerTest("a program ends though it left an idle connection with a certificate", {
+  needs,
+}, async () => {
+  const ours = await sharedAuthority();
+  const { cert, key } = await ours.leaf({ names: ["me"], usage: "clientAuth" });
+  await using server = await serve(undefined, { clientCa: ours.ca });
+  const options = { caCerts: [ours.ca], cert, key };
+  for (const version of VERSIONS) {
+    const { stdout, ms } = await program(`
+      const client = newClient(${JSON.stringify({ ...options, alpnProtos: [version] })});
+      console.log((await client.get("https://${server.addr}/")).body);
+    `);
+    assertEquals(stdout, `${version === "h2" ? "HTTP/2" : "HTTP/1.1"} CN=me 0\n`);
+    assert(ms < 15_000, `it took ${ms} ms`);
+  }
 });
 
 peerTest("TLS goes over a Unix socket, with and without a client certificate", {
