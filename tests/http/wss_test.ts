@@ -85,7 +85,7 @@ function end(socket: any): Promise<string> {
 
 async function until(condition: () => boolean, what: string): Promise<void> {
   for (let tries = 0; !condition(); tries++) {
-    assert(tries < 200, what);
+    assert(tries < 500, what);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
@@ -194,7 +194,7 @@ peerTest("wss: a client that vanishes is noticed", { needs }, async () => {
 peerTest("wss: a client that falls silent is pinged, and cut if it does not answer", {
   needs,
 }, async () => {
-  await using server = await peer({ idleTimeout: 150 });
+  await using server = await peer({ idleTimeout: 300 });
   await using proxy = new FaultProxy({ target: server.server.addr });
   const socket = await server.open({}, [], proxy.port);
   let pings = 0;
@@ -206,7 +206,7 @@ peerTest("wss: a client that falls silent is pinged, and cut if it does not answ
   proxy.mode = "hold";
   const since = performance.now();
   await until(() => server.ends.length === 1, "the silent client was kept");
-  assert(performance.now() - since > 140, "it was cut without a ping");
+  assert(performance.now() - since > 290, "it was cut without a ping");
   assertEquals(server.ends, ["1006 "]);
   assertEquals(server.server.connections, 0);
   socket.terminate();
