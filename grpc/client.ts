@@ -16,7 +16,13 @@ import {
   type UnaryResponse,
 } from "@connectrpc/connect";
 import { runStreamingCall, runUnaryCall } from "@connectrpc/connect/protocol";
-import { ConnectionLostError, DialError, type DialTlsOptions, type h2 } from "../http/mod.ts";
+import {
+  checkTls,
+  ConnectionLostError,
+  DialError,
+  type DialTlsOptions,
+  type h2,
+} from "../http/mod.ts";
 import type { BackoffOptions } from "./backoff.ts";
 import { type CallOptions, type Channel, ClientCall } from "./client_call.ts";
 import { DEFAULT_MAX_RECEIVE_SIZE, DEFAULT_STREAM_WINDOW } from "./message_stream.ts";
@@ -87,7 +93,8 @@ export class Conn implements Transport, Channel, AsyncDisposable {
       throw new TypeError(`Cannot make a client without targets: give targets: ["host:port", …]`);
     }
     this.#targets = targets.map(parseTarget);
-    const tls = options.tls ?? false;
+    const tls = options.tls === true ? {} : options.tls ?? false;
+    if (tls !== false) checkTls(tls, "make a client");
     this.maxReceiveSize = positive(
       "maxReceiveSize",
       options.maxReceiveSize,
@@ -98,7 +105,7 @@ export class Conn implements Transport, Channel, AsyncDisposable {
     this.#defaultTimeout = options.defaultTimeout;
     this.#interceptors = [...options.interceptors ?? []];
     this.#options = {
-      tls: tls === false ? null : tls === true ? {} : tls,
+      tls: tls === false ? null : { ...tls, alpnProtos: ["h2"] },
       compress: this.compress,
       connectTimeout: positive("connectTimeout", options.connectTimeout, 20_000),
       userAgent: options.userAgent ? `${options.userAgent} ${USER_AGENT}` : USER_AGENT,

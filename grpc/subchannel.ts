@@ -145,7 +145,7 @@ export class Subchannel implements h2.SessionOwner, TimerNode {
         ...this.address,
         timeout: connectTimeout,
         signal: this.#dialing.signal,
-        ...(tls === null ? {} : { tls: { ...tls, alpnProtos: ["h2"] } }),
+        ...(tls === null ? {} : { tls }),
       });
     } catch (error) {
       this.#failed(error as Error);

@@ -416,7 +416,13 @@ export class Client implements AsyncDisposable {
     if (proxy !== null && target.scheme === "http") {
       // RFC 9112 §3.2.2: to a proxy, the target is the whole URL.
       path = target.origin + target.path;
-      fields = [...fields, ...proxyFields(proxy)];
+      const credentials = proxyFields(proxy);
+      if (credentials.length > 0) {
+        fields = [...without(fields, "proxy-authorization"), ...credentials];
+      }
+    } else if (this.#options.proxy !== undefined) {
+      // For the proxy (RFC 9110 §11.7.2), which does not see this request; its server must not.
+      fields = without(fields, "proxy-authorization");
     }
     const start: RequestStart = {
       method: hop.method,

@@ -7,7 +7,9 @@ import type { BodyInput } from "./body.ts";
 import type { SessionOptions } from "./h2/mod.ts";
 import type { PoolOptions } from "./pool.ts";
 import { DEFAULT_MAX_PER_HOST } from "./pool.ts";
-import type { ProxyConfig } from "./proxy.ts";
+import type { Lookup } from "./dial.ts";
+import { checkTls } from "./handshake.ts";
+import { checkProxy, type ProxyConfig } from "./proxy.ts";
 import { DEFAULT_MAX_REDIRECTS } from "./redirect.ts";
 import type { Progress } from "./request.ts";
 import type { RetryOptions } from "./retry.ts";
@@ -67,6 +69,12 @@ export interface ClientOptions extends Omit<RequestOptions, "signal" | "json"> {
   readonly key?: string;
   /** Name the server's certificate must be for. @default the URL's host */
   readonly serverName?: string;
+  /**
+   * Finds the addresses of hosts, the proxy's included, instead of the system: to keep answers, or to
+   * refuse addresses by throwing, those of private networks say. The system is asked by
+   * `Deno.resolveDns` or by `lookup` of `node:dns`.
+   */
+  readonly lookup?: Lookup;
   /** Proxies. See `proxyFromEnv` for those the environment names. */
   readonly proxy?: ProxyConfig;
   /** Path of a Unix socket all connections go to; URLs still give host and path. */
@@ -133,8 +141,17 @@ export function poolOptions(options: ClientOptions): PoolOptions {
       }`,
     );
   }
-  if ((options.cert === undefined) !== (options.key === undefined)) {
-    throw new TypeError("Cannot make client as cert and key must be given together");
+  checkTls(options, "make client");
+  if (options.lookup !== undefined && typeof options.lookup !== "function") {
+    throw new TypeError(
+      `Cannot make client as lookup must be a function: got ${typeof options.lookup}`,
+    );
+  }
+  if (options.proxy !== undefined) {
+    checkProxy(options.proxy);
+    if (options.unixSocket !== undefined) {
+      throw new TypeError("Cannot make client as it must have either proxy or unixSocket");
+    }
   }
   return {
     maxIdlePerHost: options.maxIdlePerHost ?? CLIENT_DEFAULTS.maxIdlePerHost,
@@ -143,8 +160,10 @@ export function poolOptions(options: ClientOptions): PoolOptions {
     connectTimeout: options.connectTimeout ?? CLIENT_DEFAULTS.connectTimeout,
     alpnProtos,
     unixSocket: options.unixSocket ?? null,
+    lookup: options.lookup ?? null,
     http2: options.http2 ?? {},
     tls: {
+      alpnProtos,
       ...(options.serverName === undefined ? {} : { serverName: options.serverName }),
       ...(options.caCerts === undefined ? {} : { caCerts: options.caCerts }),
       ...(options.cert === undefined ? {} : { cert: options.cert }),

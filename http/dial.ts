@@ -4,22 +4,18 @@
  *
  * @module
  */
+import { isIP } from "node:net";
+import { abortable } from "@std/async";
 import { DialError, type DialPhase, TimeoutError } from "./error.ts";
+import { type DialTlsOptions, handshake, type Opening } from "./handshake.ts";
+import { race } from "./happy_eyeballs.ts";
 import { denoSocket, type Socket } from "./socket.ts";
 
-/** TLS settings of a client. */
-export interface DialTlsOptions {
-  /** Name the certificate must be for, and the server name sent (SNI). @default the host */
-  readonly serverName?: string;
-  /** PEM certificates of authorities to trust besides the system's. */
-  readonly caCerts?: readonly string[];
-  /** Client certificate chain, PEM. Needs `key`. */
-  readonly cert?: string;
-  /** Private key of `cert`, PEM. */
-  readonly key?: string;
-  /** ALPN protocols (RFC 7301), most wanted first. */
-  readonly alpnProtos?: readonly string[];
-}
+/**
+ * The addresses of a host: IPv4 or IPv6, tried as RFC 8305 says, the first first. Called with IP
+ * addresses too, so that it can refuse them by throwing.
+ */
+export type Lookup = (hostname: string) => readonly string[] | Promise<readonly string[]>;
 
 /** Where and how to connect. */
 export interface DialOptions {
@@ -35,6 +31,8 @@ export interface DialOptions {
   readonly timeout?: number;
   /** Gives the attempt up. */
   readonly signal?: AbortSignal;
+  /** Finds the addresses of `hostname`, instead of the system. */
+  readonly lookup?: Lookup;
 }
 
 /** The default of {@linkcode DialOptions.timeout}: the least gRPC gives a connection attempt. */
@@ -42,108 +40,147 @@ export const DEFAULT_DIAL_TIMEOUT_MS = 20_000;
 
 /**
  * Opens a connection. Rejects with {@linkcode DialError} naming address, phase and reason, with
- * {@linkcode TimeoutError}, or with the signal's reason.
+ * `cause` a {@linkcode TimeoutError} when time ran out; or with the signal's reason.
  */
-export async function dial(options: DialOptions): Promise<Socket> {
-  const timeout = options.timeout ?? DEFAULT_DIAL_TIMEOUT_MS;
-  const controller = new AbortController();
-  const onAbort = () => controller.abort(options.signal!.reason);
-  options.signal?.throwIfAborted();
-  options.signal?.addEventListener("abort", onAbort, { once: true });
-  const timer = timeout > 0
-    ? setTimeout(() => controller.abort(new TimeoutError("connectTimeout", timeout)), timeout)
-    : undefined;
-  try {
-    const tls = options.tls;
-    if (tls === undefined) return denoSocket(await connect(options, controller.signal));
-    return await connectTls(options, tls, controller.signal);
-  } catch (error) {
-    if (controller.signal.aborted) {
-      const reason = controller.signal.reason;
-      throw reason instanceof TimeoutError
-        ? new DialError(addressOf(options), "connect", reason.message, { cause: reason })
-        : reason;
+export function dial(options: DialOptions): Promise<Socket> {
+  return new Attempt(options).run(async (attempt) => {
+    const { path, tls, hostname } = options;
+    if (path === undefined) {
+      const conn = await attempt.connect(options);
+      return tls === undefined ? denoSocket(conn) : await attempt.secure(conn, hostname, tls);
     }
-    throw error;
-  } finally {
-    clearTimeout(timer);
-    options.signal?.removeEventListener("abort", onAbort);
+    const socket = denoSocket(attempt.hold(await Deno.connect({ transport: "unix", path })));
+    return tls === undefined ? socket : await attempt.secure(socket, hostname, tls);
+  });
+}
+
+/** One attempt to open a connection: what it is at, what it holds, and when it is given up. */
+export class Attempt implements Opening {
+  readonly #options: DialOptions;
+  readonly #controller = new AbortController();
+  #held: { close(): void } | null = null;
+  /** What is being done. */
+  phase: DialPhase = "connect";
+  /** The proxy on the way, for messages. */
+  proxy: string | null = null;
+
+  /** Of `options` it takes the address, for messages, and `timeout` and `signal`. */
+  constructor(options: DialOptions) {
+    this.#options = options;
+  }
+
+  /** Aborted when the attempt is given up. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  hold<T extends { close(): void }>(held: T): T {
+    this.#held = held;
+    this.check();
+    return held;
+  }
+
+  check(): void {
+    this.signal.throwIfAborted();
+  }
+
+  /** A TCP connection, held. */
+  async connect({ hostname, port }: { hostname: string; port: number }): Promise<Deno.TcpConn> {
+    const { signal } = this;
+    const { lookup } = this.#options;
+    const conn = this.hold(
+      lookup === undefined ? await Deno.connect({ hostname, port, signal }) : await race(
+        await this.#lookUp(lookup, hostname),
+        (address, signal) => Deno.connect({ hostname: address, port, signal }),
+        signal,
+      ),
+    );
+    conn.setNoDelay(true);
+    return conn;
+  }
+
+  async #lookUp(lookup: Lookup, hostname: string): Promise<readonly string[]> {
+    const { phase } = this;
+    if (phase === "connect") this.phase = "dns";
+    const addresses = await abortable(Promise.resolve(lookup(hostname)), this.signal);
+    if (!Array.isArray(addresses) || addresses.length === 0) {
+      throw new TypeError(`lookup must give the addresses of ${hostname}: got ${addresses}`);
+    }
+    const wrong = addresses.find((address) => isIP(address) === 0);
+    if (wrong !== undefined) {
+      throw new TypeError(`lookup must give IP addresses: got ${JSON.stringify(wrong)}`);
+    }
+    this.phase = phase;
+    return addresses;
+  }
+
+  /** The TLS handshake on a connection. */
+  secure(
+    conn: Deno.TcpConn | Socket,
+    hostname: string,
+    tls: DialTlsOptions,
+  ): Promise<Socket> {
+    this.phase = "tls";
+    return handshake(conn, hostname, tls, this);
+  }
+
+  /** Does `open` under the deadline and the signal; what it held is closed if it fails. */
+  async run(open: (attempt: this) => Promise<Socket>): Promise<Socket> {
+    const { signal, timeout = DEFAULT_DIAL_TIMEOUT_MS } = this.#options;
+    signal?.throwIfAborted();
+    const onAbort = () => this.#giveUp(signal!.reason);
+    signal?.addEventListener("abort", onAbort, { once: true });
+    const timer = timeout > 0
+      ? setTimeout(() => this.#giveUp(new TimeoutError("connectTimeout", timeout)), timeout)
+      : undefined;
+    try {
+      const socket = await open(this);
+      if (!this.signal.aborted) return socket;
+      socket.close();
+      throw this.signal.reason;
+    } catch (error) {
+      this.#close();
+      if (!this.signal.aborted) throw this.#error(error);
+      const { reason } = this.signal;
+      throw reason instanceof TimeoutError ? this.#error(reason) : reason;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  #giveUp(reason: unknown): void {
+    this.#controller.abort(reason);
+    this.#close();
+  }
+
+  #close(): void {
+    try {
+      this.#held?.close();
+    } catch {
+      // Closed already, or handed on to the TLS connection on it.
+    }
+  }
+
+  #error(cause: unknown): DialError {
+    const message = cause instanceof Error ? cause.message : String(cause);
+    const { phase, proxy } = this;
+    return new DialError(
+      addressOf(this.#options),
+      phase === "connect" && isLookupFailure(cause)
+        ? "dns"
+        : phase === "tls" && /NoApplicationProtocol/.test(message)
+        ? "alpn"
+        : phase,
+      proxy !== null && phase === "proxy" ? `${proxy}: ${message}` : message,
+      { cause },
+    );
   }
 }
 
 function addressOf({ hostname, port, path }: DialOptions): string {
   if (path !== undefined) return path;
   return hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
-}
-
-async function connect(options: DialOptions, signal: AbortSignal): Promise<Deno.Conn> {
-  const { hostname, port, path } = options;
-  try {
-    return path === undefined
-      ? await Deno.connect({ hostname, port, signal })
-      : await Deno.connect({ transport: "unix", path });
-  } catch (error) {
-    throw dialError(options, isLookupFailure(error) ? "dns" : "connect", error);
-  }
-}
-
-async function connectTls(
-  options: DialOptions,
-  tls: DialTlsOptions,
-  signal: AbortSignal,
-): Promise<Socket> {
-  const serverName = tls.serverName ?? options.hostname;
-  const alpnProtocols = [...(tls.alpnProtos ?? [])];
-  const caCerts = [...(tls.caCerts ?? [])];
-  let conn: Deno.TlsConn;
-  if (tls.cert !== undefined && tls.key !== undefined) {
-    // Deno.startTls takes no client certificate; this path does without TCP_NODELAY.
-    const { cert, key } = tls;
-    const { hostname, port } = options;
-    try {
-      conn = await Deno.connectTls({ hostname, port, cert, key, caCerts, alpnProtocols });
-    } catch (error) {
-      throw dialError(options, isLookupFailure(error) ? "dns" : "connect", error);
-    }
-  } else {
-    const tcp = await connect(options, signal);
-    // Before the handshake, for a TLS connection has no such switch.
-    if ("setNoDelay" in tcp) (tcp as Deno.TcpConn).setNoDelay(true);
-    try {
-      conn = await Deno.startTls(tcp as Deno.TcpConn, {
-        hostname: serverName,
-        caCerts,
-        alpnProtocols,
-      });
-    } catch (error) {
-      throw dialError(options, "tls", error);
-    }
-  }
-  const abort = () => close(conn);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    const { alpnProtocol } = await conn.handshake();
-    signal.throwIfAborted();
-    return denoSocket(conn, { alpnProtocol, serverName });
-  } catch (error) {
-    close(conn);
-    throw dialError(options, "tls", error);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
-}
-
-function close(conn: Deno.Conn): void {
-  try {
-    conn.close();
-  } catch {
-    // Closed already.
-  }
-}
-
-function dialError(options: DialOptions, phase: DialPhase, cause: unknown): DialError {
-  const reason = cause instanceof Error ? cause.message : String(cause);
-  return new DialError(addressOf(options), phase, reason, { cause });
 }
 
 /** The platform has no error class of its own for a name that does not resolve. */

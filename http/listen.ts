@@ -6,7 +6,8 @@
 import type { SessionOptions } from "./h2/mod.ts";
 import type { Handler } from "./handler.ts";
 import type { ServerLimits } from "./limits.ts";
-import type { Certificate, ListenOptions } from "./listener.ts";
+import type { Certificate } from "./certificate.ts";
+import type { ListenOptions } from "./listener.ts";
 import { type ExchangeTaker, serve } from "./server.ts";
 import { listenDeno } from "./serve_deno.ts";
 import type { ServerStream } from "./stream.ts";
@@ -49,7 +50,10 @@ export interface HttpServer extends AsyncDisposable {
   readonly connections: number;
   /** Handlers at work now. */
   readonly handlers: number;
-  /** Replaces the certificates for handshakes from now on. Throws on a server without TLS. */
+  /**
+   * Replaces the certificates for handshakes from now on; connections that are open stay. Throws on a
+   * server without TLS, and if a certificate cannot be used: then none is replaced.
+   */
   setCerts(certs: readonly Certificate[]): void;
   /**
    * Stops accepting, lets what runs finish (`connection: close`, GOAWAY), and cuts what still runs

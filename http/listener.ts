@@ -5,50 +5,52 @@
  *
  * @module
  */
-import { Buffer } from "node:buffer";
 import type { Socket as NodeSocket } from "node:net";
-import {
-  createSecureContext,
-  createServer,
-  type SecureContext,
-  type Server as TlsServer,
-  type TLSSocket,
-} from "node:tls";
-import { X509Certificate } from "node:crypto";
+import { createServer, type Server as TlsServer, type TLSSocket } from "node:tls";
 import { delay } from "@std/async";
 import {
-  denoSocket,
-  nodeSocket,
-  type PeerCertificate,
-  type Socket,
-  type TlsInfo,
-} from "./socket.ts";
-
-/** A certificate chain with its private key, both PEM. */
-export interface Certificate {
-  /** Leaf first, then intermediates. */
-  readonly cert: string;
-  /** PKCS#8, PKCS#1 or SEC1. */
-  readonly key: string;
-}
+  type Certificate,
+  CertificateStore,
+  checkAuthorities,
+  type ContextOptions,
+  peerCertificate,
+} from "./certificate.ts";
+import { parseCiphers } from "./cipher.ts";
+import { denoSocket, nodeSocket, type Socket, type TlsInfo } from "./socket.ts";
 
 /** Where and how to listen. */
 export interface ListenOptions {
-  /** `host:port`, `:port` (every interface), `[::1]:port`; port 0 lets the system choose. */
+  /**
+   * `host:port`, `:port` (every IPv4 interface), `[::1]:port`, `[::]:port` (every interface, of both
+   * families where the system has it so); port 0 lets the system choose.
+   */
   readonly addr: string;
   /** Serve TLS. @default {false} */
   readonly tls?: boolean;
-  /** Certificates; the client's server name (SNI) chooses, the first is the default. */
+  /**
+   * Certificates; the client's server name (SNI) chooses, exact names before wildcards; the first is
+   * for clients that send none, or one that none is for.
+   */
   readonly certs?: readonly Certificate[];
-  /** ALPN protocols (RFC 7301), most wanted first. */
+  /**
+   * ALPN protocols (RFC 7301), most wanted first. A client that offers only others is refused with
+   * the alert no_application_protocol; one that offers none is served as its first octets say.
+   */
   readonly alpnProtos?: readonly string[];
-  /** Colon-separated TLS cipher suites, IANA or OpenSSL names. Connections with another suite are refused. */
+  /**
+   * Colon-separated TLS cipher suites, IANA or OpenSSL names. The client's preference decides, as
+   * this platform has it; a connection whose suite is not in the list is refused. Without a suite of
+   * TLS 1.3 in it TLS 1.2 is negotiated, without one of TLS 1.2 only TLS 1.3.
+   */
   readonly ciphers?: string;
-  /** Connections that may wait to be accepted. @default {511} */
+  /** Connections that may wait to be accepted; the system may have a limit of its own. @default {511} */
   readonly backlog?: number;
-  /** PEM of the authorities client certificates must come from. */
+  /**
+   * PEM of the authorities client certificates must come from. Clients are then asked for one; one
+   * that verifies is `stream.peerCertificate`.
+   */
   readonly clientCa?: string;
-  /** Refuse clients without a certificate. @default {false} */
+  /** Refuse clients without a certificate that verifies. Needs `clientCa`. @default {false} */
   readonly requireClientCert?: boolean;
   /** Milliseconds a TLS handshake may take. @default {10000} */
   readonly handshakeTimeout?: number;
@@ -60,7 +62,10 @@ export interface Listener {
   readonly addr: string;
   /** The bound port. */
   readonly port: number;
-  /** Replaces the certificates for handshakes from now on. Throws on a plain listener. */
+  /**
+   * Replaces the certificates for handshakes from now on; connections that are open stay. Throws on a
+   * plain listener, and if a certificate cannot be used: then none is replaced.
+   */
   setCerts(certs: readonly Certificate[]): void;
   /** Stops accepting. Accepted sockets live on. */
   close(): Promise<void>;
@@ -89,24 +94,57 @@ function joinAddr(hostname: string, port: number): string {
 /** Accepted sockets that failed before they were handed over are counted here, not thrown. */
 export type AcceptErrorHandler = (error: unknown) => void;
 
+/** Asked before a TLS handshake begins, with how many are under way; false closes the connection. */
+export type Admission = (handshaking: number) => boolean;
+
+/** What `listen(2)` takes; the system cuts it to its own limit. */
+const MAX_BACKLOG = 2 ** 31 - 1;
+
+/**
+ * Checks what can be checked before a port is opened.
+ *
+ * @throws {TypeError} If an option cannot be used.
+ */
+export function checkListenOptions(options: ListenOptions): void {
+  const { backlog, tls, clientCa, requireClientCert, handshakeTimeout } = options;
+  const wrong = (rule: string, value: unknown) => {
+    throw new TypeError(`Cannot listen as ${rule}: current value is ${value}`);
+  };
+  if (
+    backlog !== undefined &&
+    (!Number.isInteger(backlog) || backlog < 1 || backlog > MAX_BACKLOG)
+  ) wrong(`backlog must be an integer from 1 to ${MAX_BACKLOG}`, backlog);
+  if (tls !== undefined && typeof tls !== "boolean") wrong("tls must be true or false", tls);
+  if (requireClientCert !== undefined && typeof requireClientCert !== "boolean") {
+    wrong("requireClientCert must be true or false", requireClientCert);
+  }
+  if (handshakeTimeout !== undefined && !(handshakeTimeout >= 0)) {
+    wrong("handshakeTimeout must be a number >= 0", handshakeTimeout);
+  }
+  // Who asks for certificates and gets a server that takes anyone must hear of it.
+  if (tls !== true && (requireClientCert === true || clientCa !== undefined)) {
+    wrong("client certificates need TLS: set tls to true", tls);
+  }
+  if (requireClientCert === true && clientCa === undefined) {
+    wrong("requireClientCert needs clientCa, the authorities they must come from", clientCa);
+  }
+  if (clientCa !== undefined) checkAuthorities(clientCa, "clientCa", "listen");
+}
+
 /**
  * Opens a port and hands every connection, TLS handshake done, to `onSocket`. Throws at once if the
- * configuration is wrong or, without TLS, the port cannot be had; with TLS a port that cannot be had
- * throws too.
+ * configuration is wrong or the port cannot be had.
  */
 export function openListener(
   options: ListenOptions,
   onSocket: (socket: Socket) => void,
   onError: AcceptErrorHandler = () => {},
+  admits: Admission = () => true,
 ): Listener {
   const { hostname, port } = parseAddr(options.addr);
-  const backlog = options.backlog;
-  if (backlog !== undefined && (!Number.isInteger(backlog) || backlog < 1)) {
-    throw new TypeError(
-      `Cannot listen as backlog must be an integer >= 1: current value is ${backlog}`,
-    );
-  }
-  if (options.tls === true) return tlsListener(options, hostname, port, onSocket, onError);
+  checkListenOptions(options);
+  const { backlog } = options;
+  if (options.tls === true) return tlsListener(options, hostname, port, onSocket, onError, admits);
   return plainListener(hostname, port, backlog, onSocket, onError);
 }
 
@@ -170,124 +208,67 @@ function plainListener(
   };
 }
 
-/** Names each certificate is for, with its TLS context. */
-class CertificateStore {
-  #entries: { names: string[]; context: SecureContext }[] = [];
-
-  readonly #clientCa: { ca?: string };
-
-  /** Client certificates are checked against the authorities of the context that SNI chose. */
-  constructor(certs: readonly Certificate[] | undefined, clientCa: string | undefined) {
-    this.#clientCa = clientCa === undefined ? {} : { ca: clientCa };
-    this.set(certs);
-  }
-
-  set(certs: readonly Certificate[] | undefined): void {
-    if (certs === undefined || certs.length === 0) {
-      throw new TypeError("Cannot use TLS without certificates: give certs: [{ cert, key }]");
-    }
-    this.#entries = certs.map(({ cert, key }, i) => {
-      try {
-        const parsed = new X509Certificate(cert);
-        const names = (parsed.subjectAltName ?? "").split(/,\s*/)
-          .filter((name) => name.startsWith("DNS:"))
-          .map((name) => name.slice(4).toLowerCase());
-        return { names, context: createSecureContext({ cert, key, ...this.#clientCa }) };
-      } catch (cause) {
-        throw new TypeError(
-          `Cannot use certs[${i}] as cert and key must be a PEM certificate and its PEM private key: ${
-            cause instanceof Error ? cause.message : cause
-          }`,
-          { cause },
-        );
-      }
-    });
-  }
-
-  /** The context whose names match, exact names before wildcards; the first if none does. */
-  choose(serverName: string): SecureContext {
-    const name = serverName.toLowerCase();
-    const wildcard = "*" + name.slice(name.indexOf(".") < 0 ? name.length : name.indexOf("."));
-    const found = this.#entries.find(({ names }) => names.includes(name)) ??
-      this.#entries.find(({ names }) => names.includes(wildcard));
-    return (found ?? this.#entries[0]!).context;
-  }
-}
-
-/** Suites this platform's TLS offers, by IANA and by OpenSSL name. */
-const SUITES: Readonly<Record<string, string>> = {
-  TLS_AES_128_GCM_SHA256: "TLS_AES_128_GCM_SHA256",
-  TLS_AES_256_GCM_SHA384: "TLS_AES_256_GCM_SHA384",
-  TLS_CHACHA20_POLY1305_SHA256: "TLS_CHACHA20_POLY1305_SHA256",
-  "ECDHE-ECDSA-AES128-GCM-SHA256": "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256",
-  "ECDHE-ECDSA-AES256-GCM-SHA384": "TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384",
-  "ECDHE-ECDSA-CHACHA20-POLY1305": "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256",
-  "ECDHE-RSA-AES128-GCM-SHA256": "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256",
-  "ECDHE-RSA-AES256-GCM-SHA384": "TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384",
-  "ECDHE-RSA-CHACHA20-POLY1305": "TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256",
-};
-
-/** The IANA names a cipher list allows, or null for all. Throws on suites that cannot be had. */
-export function parseCiphers(ciphers: string | undefined): ReadonlySet<string> | null {
-  if (ciphers === undefined) return null;
-  const known = new Set(Object.values(SUITES));
-  const allowed = new Set<string>();
-  for (const name of ciphers.split(":").filter((part) => part !== "")) {
-    const iana = SUITES[name] ?? (known.has(name) ? name : undefined);
-    if (iana === undefined) {
-      throw new TypeError(
-        `Cannot use cipher ${JSON.stringify(name)} as it must be one of ${
-          Object.keys(SUITES).join(", ")
-        }`,
-      );
-    }
-    allowed.add(iana);
-  }
-  if (allowed.size === 0) throw new TypeError("Cannot use ciphers as the list is empty");
-  return allowed;
-}
-
 function tlsListener(
   options: ListenOptions,
   hostname: string,
   port: number,
   onSocket: (socket: Socket) => void,
   onError: AcceptErrorHandler,
+  admits: Admission,
 ): Listener {
-  const store = new CertificateStore(options.certs, options.clientCa);
   const ciphers = parseCiphers(options.ciphers);
+  const context: ContextOptions = {
+    ...(options.clientCa === undefined ? {} : { ca: options.clientCa }),
+    ...(ciphers?.minVersion === undefined ? {} : { minVersion: ciphers.minVersion }),
+    ...(ciphers?.maxVersion === undefined ? {} : { maxVersion: ciphers.maxVersion }),
+  };
+  const store = new CertificateStore(options.certs, context);
   // node:tls reports a port in use only later, by an event: ask the system first, synchronously.
   const probe = listenTcp(hostname, port, options.backlog);
   const bound = probe.addr;
   probe.close();
   const server = createServer({
     ...defaultPair(options.certs!),
+    ...context,
     // deno-lint-ignore no-explicit-any
     SNICallback: (name: string, done: any) => done(null, store.choose(name)),
     ALPNProtocols: [...(options.alpnProtos ?? [])],
     handshakeTimeout: options.handshakeTimeout ?? 10_000,
-    ...(options.clientCa === undefined && options.requireClientCert !== true ? {} : {
+    ...(options.clientCa === undefined ? {} : {
       requestCert: true,
       rejectUnauthorized: options.requireClientCert === true,
-      ...(options.clientCa === undefined ? {} : { ca: options.clientCa }),
     }),
   });
   /** Connections whose handshake is not over, by the client's address. */
   const handshaking = new Map<string, NodeSocket>();
+  const [handshake] = server.listeners("connection") as ((raw: NodeSocket) => void)[];
+  server.removeAllListeners("connection");
   server.on("connection", (raw: NodeSocket) => {
+    // A connection costs from its handshake on, so it counts from there.
+    if (!admits(handshaking.size)) {
+      raw.destroy();
+      return;
+    }
     // The TCP socket itself: on the TLS socket around it the setting does not always take.
     raw.setNoDelay(true);
     const client = `${raw.remoteAddress}|${raw.remotePort}`;
     handshaking.set(client, raw);
     raw.on("close", () => handshaking.delete(client));
+    handshake!.call(server, raw);
   });
   server.on("secureConnection", (socket: TLSSocket) => {
     handshaking.delete(`${socket.remoteAddress}|${socket.remotePort}`);
     try {
       const tls = tlsInfo(socket);
-      if (ciphers !== null && !ciphers.has(tls.cipher ?? "")) {
+      if (ciphers !== null && !ciphers.allowed.has(tls.cipher ?? "")) {
         socket.destroy();
-        onError(new Error(`Cannot accept connection as its cipher is ${tls.cipher}`));
+        onError(
+          new Error(
+            `Cannot accept connection as its cipher suite must be one of ${
+              [...ciphers.allowed].join(", ")
+            }: the client chose ${tls.cipher}`,
+          ),
+        );
         return;
       }
       onSocket(nodeSocket(socket, tls));
@@ -298,7 +279,14 @@ function tlsListener(
   });
   server.on("tlsClientError", (error: unknown, socket: TLSSocket) => {
     socket?.destroy();
-    onError(error);
+    // The platform tells of a certificate it refuses as of a connection that was lost.
+    const refused = socket?.authorizationError ?? null;
+    onError(
+      refused === null ? error : new Error(
+        `Cannot accept connection as the client's certificate was refused: ${refused}`,
+        { cause: error },
+      ),
+    );
   });
   server.on("error", onError);
   bind(server, bound, options.backlog);
@@ -308,7 +296,7 @@ function tlsListener(
     port: bound.port,
     setCerts(certs) {
       store.set(certs);
-      server.setSecureContext(defaultPair(certs));
+      server.setSecureContext({ ...defaultPair(certs), ...context });
     },
     close() {
       return closing ??= new Promise((resolve) => {
@@ -352,19 +340,5 @@ function tlsInfo(socket: TLSSocket): TlsInfo {
       ? { cipher: (cipher!.standardName ?? cipher!.name)! }
       : {}),
     ...(certificate === undefined ? {} : { peerCertificate: certificate }),
-  };
-}
-
-function peerCertificate(socket: TLSSocket): PeerCertificate | undefined {
-  const raw = (socket.getPeerCertificate?.() as { raw?: Uint8Array } | null)?.raw;
-  if (raw === undefined) return undefined;
-  const parsed = new X509Certificate(Buffer.from(raw));
-  return {
-    subject: parsed.subject,
-    issuer: parsed.issuer,
-    subjectAltName: parsed.subjectAltName ?? "",
-    fingerprint256: parsed.fingerprint256,
-    validTo: parsed.validTo,
-    raw: new Uint8Array(raw),
   };
 }

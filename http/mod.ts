@@ -40,11 +40,13 @@ export {
   type WebSocketOptions,
   type WebSocketServerLike,
 } from "./websocket.ts";
-export { dial, type DialOptions, type DialTlsOptions } from "./dial.ts";
+export { dial, type DialOptions, type Lookup } from "./dial.ts";
+export { checkTls, type DialTlsOptions } from "./handshake.ts";
 export { FieldBlock, type Fields, Template } from "./hpack/mod.ts";
 export * as h2 from "./h2/mod.ts";
+export { type Certificate } from "./certificate.ts";
 export {
-  type Certificate,
+  type Admission,
   type Listener,
   type ListenOptions,
   openListener,

@@ -4,14 +4,15 @@
  *
  * @module
  */
-import { dial, type DialOptions, type DialTlsOptions } from "./dial.ts";
-import { ConnectionLostError } from "./error.ts";
+import { dial, type DialOptions, type Lookup } from "./dial.ts";
+import { ConnectionLostError, DialError } from "./error.ts";
 import type { ClientExchange, ExchangeTimeouts, RequestStart } from "./exchange.ts";
 import { ClientSession } from "./h1/client_session.ts";
 import { H2Exchange } from "./h2/client_stream.ts";
 import { Session, type SessionOptions } from "./h2/mod.ts";
-import { dialThrough } from "./proxy.ts";
+import type { DialTlsOptions } from "./handshake.ts";
 import type { Socket } from "./socket.ts";
+import { dialProxy, dialThrough } from "./tunnel.ts";
 import type { Target } from "./url.ts";
 
 /** Connections to one origin at once, those being opened included. */
@@ -26,9 +27,12 @@ export interface PoolOptions {
   readonly idleTimeout: number;
   readonly connectTimeout: number;
   readonly alpnProtos: readonly string[];
+  /** With `alpnProtos`. */
   readonly tls: DialTlsOptions;
   /** Path of a Unix socket every connection goes to. */
   readonly unixSocket: string | null;
+  /** Finds addresses, or null for the system. */
+  readonly lookup: Lookup | null;
   readonly http2: SessionOptions;
 }
 
@@ -201,9 +205,9 @@ class Host {
     this.#forgetIfUnused();
   }
 
-  #connect(signal: AbortSignal): Promise<Socket> {
+  async #connect(signal: AbortSignal): Promise<Socket> {
     const { target, proxy } = this.#route;
-    const { unixSocket, connectTimeout, tls, alpnProtos } = this.#options;
+    const { unixSocket, connectTimeout, tls, alpnProtos, lookup } = this.#options;
     const secure = target.scheme === "https";
     const options: DialOptions = {
       hostname: target.hostname,
@@ -211,11 +215,21 @@ class Host {
       timeout: connectTimeout,
       signal,
       ...(unixSocket === null ? {} : { path: unixSocket }),
-      ...(secure ? { tls: { ...tls, alpnProtos } } : {}),
+      ...(lookup === null ? {} : { lookup }),
+      ...(secure ? { tls } : {}),
     };
-    if (proxy === null) return dial(options);
-    if (secure) return dialThrough(proxy, options);
-    return dial({ ...options, hostname: proxy.hostname, port: proxy.port });
+    if (proxy !== null && !secure) return dialProxy(proxy, { ...options, tls });
+    const socket = await (proxy === null ? dial(options) : dialThrough(proxy, options));
+    // A server that knows nothing of ALPN speaks HTTP/1.1 (RFC 9113 §3.2).
+    if (secure && socket.tls?.alpnProtocol === null && !alpnProtos.includes("http/1.1")) {
+      socket.close();
+      throw new DialError(
+        target.authority,
+        "alpn",
+        `the server chose no protocol, and alpnProtos has no "http/1.1"`,
+      );
+    }
+    return socket;
   }
 
   #connected(socket: Socket): void {

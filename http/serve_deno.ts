@@ -3,12 +3,13 @@
  *
  * @module
  */
+import { checkPair } from "./certificate.ts";
 import { StreamResetError } from "./error.ts";
 import { ErrorCode } from "./h2/code.ts";
 import { type Handler, runHandler } from "./handler.ts";
 import type { FlatHeaders } from "./headers.ts";
 import { BodyTooLargeError, type ServerLimits, serverLimits } from "./limits.ts";
-import { parseAddr } from "./listener.ts";
+import { checkListenOptions, parseAddr } from "./listener.ts";
 import type { HttpServer, ServerOptions } from "./listen.ts";
 import type { Socket } from "./socket.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
@@ -234,12 +235,14 @@ export function listenDeno(options: ServerOptions): HttpServer {
       throw new TypeError(`Cannot use ${name} with engine "deno": Deno.serve has no such thing`);
     }
   }
+  checkListenOptions(options);
   const { certs, tls } = options;
   if (tls === true && certs?.length !== 1) {
     throw new TypeError(
       `Cannot use TLS with engine "deno" as certs must be one: got ${certs?.length ?? 0}`,
     );
   }
+  if (tls === true) checkPair(certs![0]!.cert, certs![0]!.key, "use certs[0]");
   const { hostname, port } = parseAddr(options.addr);
   const server = Deno.serve({
     port,

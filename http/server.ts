@@ -13,7 +13,8 @@ import { type ErrorListener, type Handler, runHandler } from "./handler.ts";
 import { latin1 } from "./headers.ts";
 import type { FieldBlock } from "./hpack/mod.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
-import { type Certificate, type Listener, type ListenOptions, openListener } from "./listener.ts";
+import type { Certificate } from "./certificate.ts";
+import { type Listener, type ListenOptions, openListener } from "./listener.ts";
 import type { Socket } from "./socket.ts";
 import type { ServerStream } from "./stream.ts";
 import { Watchdog } from "./watchdog.ts";
@@ -94,6 +95,7 @@ export class Server implements AsyncDisposable {
       { handshakeTimeout: this.#limits.handshakeTimeout, ...options },
       (socket) => this.#onSocket(socket),
       (error) => options.onError?.(error),
+      (handshaking) => this.connections + handshaking < this.#limits.maxConnections,
     );
   }
 

@@ -144,6 +144,26 @@ export function denoSocket(conn: Deno.Conn, tls: TlsInfo | null = null): Socket 
 /** Bytes that may wait unread in a Node socket before it is told to stop reading. */
 const NODE_READ_HIGH_WATER = 256 << 10;
 
+/** What starts and stops reads under a TLS socket. */
+interface ReadHandle {
+  readStart(): void;
+  readStop(): void;
+}
+
+/** What is under a TLS socket that this module opened. */
+export interface SocketBase extends ReadHandle {
+  /** The socket it runs on. */
+  readonly socket: Socket;
+}
+
+function readHandle(socket: NodeSocket): ReadHandle | null {
+  const parent = (socket as unknown as { _parent?: { _handle?: Partial<ReadHandle> } })._parent;
+  const handle = parent?._handle;
+  return typeof handle?.readStop === "function" && typeof handle.readStart === "function"
+    ? handle as ReadHandle
+    : null;
+}
+
 class StreamSocket implements Socket {
   readonly #socket: NodeSocket;
   readonly tls: TlsInfo | null;
@@ -159,16 +179,24 @@ class StreamSocket implements Socket {
   #reader: { into: Uint8Array; resolve(n: number | null): void; reject(e: unknown): void } | null =
     null;
   #writeReject: ((error: unknown) => void) | null = null;
+  readonly #base: Socket | null;
+  /**
+   * What is under a TLS socket: that one's `pause()` stops only what it hands on, while
+   * the platform reads and decrypts whatever the peer sends, without end.
+   */
+  readonly #handle: ReadHandle | null;
 
-  constructor(socket: NodeSocket, tls: TlsInfo | null) {
+  constructor(socket: NodeSocket, tls: TlsInfo | null, base: SocketBase | null) {
     this.#socket = socket;
     this.tls = tls;
-    this.remoteAddr = {
+    this.#base = base?.socket ?? null;
+    this.#handle = base ?? (tls === null ? null : readHandle(socket));
+    this.remoteAddr = base?.socket.remoteAddr ?? {
       hostname: socket.remoteAddress ?? "",
       port: socket.remotePort ?? 0,
       transport: "tcp",
     };
-    this.localAddr = {
+    this.localAddr = base?.socket.localAddr ?? {
       hostname: socket.localAddress ?? "",
       port: socket.localPort ?? 0,
       transport: "tcp",
@@ -200,6 +228,7 @@ class StreamSocket implements Socket {
     if (this.#buffered >= NODE_READ_HIGH_WATER && !this.#paused) {
       this.#paused = true;
       this.#socket.pause();
+      this.#handle?.readStop();
     }
   }
 
@@ -233,6 +262,7 @@ class StreamSocket implements Socket {
       this.#buffered -= n;
       if (this.#paused && this.#buffered < NODE_READ_HIGH_WATER / 2) {
         this.#paused = false;
+        this.#handle?.readStart();
         this.#socket.resume();
       }
       return Promise.resolve(n);
@@ -266,15 +296,31 @@ class StreamSocket implements Socket {
     });
   }
 
+  ref(): void {
+    this.#base?.ref?.();
+  }
+
+  unref(): void {
+    this.#base?.unref?.();
+  }
+
   close(): void {
     this.#socket.destroy();
+    this.#base?.close();
     this.#onEnd();
   }
 }
 
-/** Wraps a socket of `node:net` or `node:tls` whose handshake is over. */
-export function nodeSocket(socket: NodeSocket | TLSSocket, tls: TlsInfo | null = null): Socket {
-  return new StreamSocket(socket as NodeSocket, tls);
+/**
+ * Wraps a socket of `node:net` or `node:tls` whose handshake is over. `base` is what is under it,
+ * where this module opened that.
+ */
+export function nodeSocket(
+  socket: NodeSocket | TLSSocket,
+  tls: TlsInfo | null = null,
+  base: SocketBase | null = null,
+): Socket {
+  return new StreamSocket(socket as NodeSocket, tls, base);
 }
 
 class MemorySocket implements Socket {

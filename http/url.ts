@@ -64,8 +64,8 @@ function read(text: string): Target {
   const scheme = url.protocol === "https:" ? "https" : "http";
   const { hostname, host } = url;
   const authorization = url.username === "" && url.password === "" ? null : basic(
-    decodeURIComponent(url.username),
-    decodeURIComponent(url.password),
+    decoded(url.username),
+    decoded(url.password),
   );
   url.username = url.password = url.hash = "";
   return {
@@ -78,6 +78,15 @@ function read(text: string): Target {
     href: url.href,
     authorization,
   };
+}
+
+/** URLs let a percent sign stand that begins no escape. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Credentials of RFC 7617, in UTF-8. */

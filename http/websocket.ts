@@ -6,13 +6,19 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import { Duplex } from "node:stream";
 import type { Input } from "./h1/input.ts";
 import type { Socket } from "./socket.ts";
+import { SocketDuplex } from "./socket_duplex.ts";
+import { Watchdog } from "./watchdog.ts";
 import type { ServerStream } from "./stream.ts";
 
 /** Octets of one message at most, unless configured. */
 export const DEFAULT_MAX_MESSAGE_BYTES = 4 << 20;
+
+/** Milliseconds of silence before a ping, and after it before the end, unless configured. */
+export const DEFAULT_WEBSOCKET_IDLE_MS = 30_000;
+/** Octets sent and not yet taken, unless configured. */
+export const DEFAULT_MAX_BUFFERED_BYTES = 16 << 20;
 
 /** The part of a `ws` server that is used. */
 export interface WebSocketServerLike {
@@ -35,7 +41,20 @@ export interface WebSocketOptions {
   readonly protocols?: readonly string[];
   /** Octets of one message at most; a longer one closes with 1009. @default {4194304} */
   readonly maxMessageBytes?: number;
-  /** A `new WebSocketServer({ noServer: true, … })` of `npm:ws`, to set it up yourself. */
+  /**
+   * Milliseconds after which a silent client is pinged, and once more after which it is cut: it may
+   * be gone without a word. 0: no limit. @default {30000}
+   */
+  readonly idleTimeout?: number;
+  /**
+   * Octets that may wait for a client that does not read: a message sent beyond that cuts the
+   * connection. Look at `bufferedAmount` to send no faster than it reads. @default {16777216}
+   */
+  readonly maxBufferedBytes?: number;
+  /**
+   * A `new WebSocketServer({ noServer: true, … })` of `npm:ws`, to set it up yourself: compression
+   * (`perMessageDeflate`), which is off otherwise. `protocols` and `maxMessageBytes` are then its.
+   */
   readonly server?: WebSocketServerLike;
 }
 
@@ -55,6 +74,8 @@ export interface WebSocketConnection {
   close(code?: number, reason?: string): void;
   /** Ends the connection at once. */
   terminate(): void;
+  /** Asks for a pong; the server does so itself after `idleTimeout`. */
+  ping?(data?: string | Uint8Array): void;
   /** `message` (with `data`), `close` (with `code`, `reason`), `error`. */
   addEventListener(
     type: "message" | "close" | "error" | "open",
@@ -67,66 +88,50 @@ export interface WebSocketConnection {
   removeEventListener(type: string, listener: (event: any) => void): void;
 }
 
-/** A connection that left HTTP, as the package wants it. */
-class SocketDuplex extends Duplex {
-  readonly #socket: Socket;
-  readonly #input: Input;
-  #pulling = false;
-
-  constructor(socket: Socket, input: Input) {
-    super({ allowHalfOpen: true });
-    this.#socket = socket;
-    this.#input = input;
-  }
-
-  /** Asked for by users of node sockets; the engine does both itself. */
-  setTimeout(): this {
-    return this;
-  }
-
-  setNoDelay(): this {
-    return this;
-  }
-
-  override _read(): void {
-    if (this.#pulling) return;
-    this.#pulling = true;
-    this.#pull().catch((error) => this.destroy(error));
-  }
-
-  async #pull(): Promise<void> {
-    const input = this.#input;
+/** Reads a connection that left HTTP, what was read ahead first; `heard` is called each time. */
+function reader(input: Input, heard: () => void): () => Promise<Uint8Array | null> {
+  return async () => {
     while (input.empty) {
-      if (input.ended || !await input.fill()) {
-        this.push(null);
-        return;
-      }
+      if (input.ended || !await input.fill()) return null;
     }
-    const chunk = Buffer.from(input.buf.slice(input.start, input.end));
+    heard();
+    const piece = input.buf.slice(input.start, input.end);
     input.start = input.end;
-    this.#pulling = false;
-    this.push(chunk);
+    return piece;
+  };
+}
+
+/** Pings a client that is silent, and cuts it if it stays so. */
+class Heartbeat {
+  readonly #ms: number;
+  readonly #watchdog: Watchdog;
+  #pinged = false;
+
+  constructor(ms: number, websocket: () => WebSocketConnection | undefined) {
+    this.#ms = ms;
+    this.#watchdog = new Watchdog(() => {
+      const open = websocket();
+      if (open === undefined) return;
+      if (this.#pinged || open.ping === undefined) return open.terminate();
+      this.#pinged = true;
+      this.#wait();
+      open.ping();
+    });
   }
 
-  override _write(
-    chunk: Uint8Array,
-    _encoding: string,
-    done: (error?: Error | null) => void,
-  ): void {
-    this.#send(chunk).then(() => done(), done);
+  #wait(): void {
+    this.#watchdog.set("idleTimeout", this.#ms, performance.now());
   }
 
-  async #send(chunk: Uint8Array): Promise<void> {
-    for (let at = 0; at < chunk.length;) at += await this.#socket.write(chunk.subarray(at));
-  }
+  /** Octets came: whatever they say, the client is there. */
+  readonly heard = (): void => {
+    this.#pinged = false;
+    this.#wait();
+  };
 
-  override _final(done: (error?: Error | null) => void): void {
-    this.#socket.closeWrite().then(() => done(), () => done());
-  }
-
-  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
-    this.#socket.close();
-    done(error);
+  /** The connection is gone. */
+  stop(): void {
+    this.#watchdog.stop();
   }
 }
 
@@ -159,14 +164,13 @@ async function makeServer(options: WebSocketOptions): Promise<WebSocketServerLik
       { cause },
     );
   }
-  const { protocols } = options;
+  const { protocols = [] } = options;
   return new library.WebSocketServer({
     noServer: true,
     maxPayload: options.maxMessageBytes ?? DEFAULT_MAX_MESSAGE_BYTES,
-    ...(protocols === undefined ? {} : {
-      handleProtocols: (offered: Set<string>) =>
-        protocols.find((protocol) => offered.has(protocol)) ?? false,
-    }),
+    // Without this the package would agree to whatever is offered first.
+    handleProtocols: (offered: Set<string>) =>
+      protocols.find((protocol) => offered.has(protocol)) ?? false,
   });
 }
 
@@ -189,6 +193,17 @@ export async function acceptWebSocket(
     );
   }
   if (stream.responded) throw new TypeError("Cannot upgrade as the request was answered");
+  const {
+    idleTimeout = DEFAULT_WEBSOCKET_IDLE_MS,
+    maxBufferedBytes = DEFAULT_MAX_BUFFERED_BYTES,
+  } = options;
+  for (const [name, value] of Object.entries({ idleTimeout, maxBufferedBytes })) {
+    if (!(value >= 0)) {
+      throw new TypeError(
+        `Cannot upgrade as ${name} must be a number >= 0: current value is ${value}`,
+      );
+    }
+  }
   const server = options.server ?? await makeServer(options);
   let resolveGone!: () => void;
   const gone = new Promise<void>((resolve) => resolveGone = resolve);
@@ -201,10 +216,14 @@ export async function acceptWebSocket(
       else websocket.terminate();
     },
   });
-  const duplex = new SocketDuplex(socket, input);
+  const heartbeat = new Heartbeat(idleTimeout, () => websocket);
+  const duplex = new SocketDuplex(socket, reader(input, heartbeat.heard), maxBufferedBytes);
   // Errors reach the WebSocket's own listeners; without one here they would end the process.
   duplex.on("error", () => {});
-  duplex.on("close", resolveGone);
+  duplex.on("close", () => {
+    heartbeat.stop();
+    resolveGone();
+  });
   return new Promise((resolve, reject) => {
     duplex.once("close", () => {
       if (websocket === undefined) {
@@ -221,6 +240,7 @@ export async function acceptWebSocket(
     server.handleUpgrade(request, duplex, Buffer.alloc(0), (opened: WebSocketConnection) => {
       websocket = opened;
       opened.addEventListener("error", () => {});
+      heartbeat.heard();
       resolve(opened);
     });
   });

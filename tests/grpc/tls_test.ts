@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { grpc } from "@sluice/sluice";
 import { type CertificateFiles, makeCertificate, OPENSSL } from "../support/certificate.ts";
@@ -63,6 +63,15 @@ peerTest(
     assertEquals(plain.code, Code.Unavailable);
   },
 );
+
+peerTest("newClient() says which certificate or key is wrong", { needs: [OPENSSL] }, async () => {
+  await using certificate = await makeCertificate();
+  const { cert, ca } = certificate;
+  for (const tls of [{ cert }, { cert, key: "x" }, { caCerts: ["x"] }, { caCerts: ca as never }]) {
+    const error = assertThrows(() => grpc.newClient({ targets: ["a:1"], tls }), TypeError);
+    assert(error.message.startsWith("Cannot make a client as "), error.message);
+  }
+});
 
 peerTest(
   "a client certificate reaches the server, which can insist on one",
