@@ -22,13 +22,13 @@ export class Control implements TimerNode, Waiting {
     this.#signal = signal;
     this.#timeout = timeout;
     if (signal !== undefined) {
-      if (signal.aborted) this.reason = signal.reason;
+      if (signal.aborted) this.reason = reasonOf(signal);
       else signal.addEventListener("abort", this.#onAbort, { once: true });
     }
     if (timeout > 0) timers.add(this, timeout);
   }
 
-  readonly #onAbort = (): void => this.#end(this.#signal!.reason);
+  readonly #onAbort = (): void => this.#end(reasonOf(this.#signal!));
 
   onTimeout(): void {
     this.#end(new TimeoutError("timeout", this.#timeout));
@@ -36,7 +36,10 @@ export class Control implements TimerNode, Waiting {
 
   #end(reason: Error): void {
     this.reason ??= reason;
-    this.cancel?.(this.reason);
+    const cancel = this.cancel;
+    // Over: nobody may come to say so.
+    this.release();
+    cancel?.(this.reason);
   }
 
   check(): void {
@@ -50,8 +53,14 @@ export class Control implements TimerNode, Waiting {
   }
 }
 
+/** `abort(null)` is a reason too, if a poor one. */
+function reasonOf(signal: AbortSignal): Error {
+  return signal.reason ?? new DOMException("The signal has been aborted", "AbortError");
+}
+
 /** Waits, unless the request is given up. */
 export function sleep(ms: number, control: Control): Promise<void> {
+  if (control.reason !== null) return Promise.reject(control.reason);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       control.cancel = null;

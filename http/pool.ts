@@ -25,6 +25,8 @@ export interface PoolOptions {
   readonly maxPerHost: number;
   readonly idleTimeout: number;
   readonly connectTimeout: number;
+  /** Milliseconds during which a server may take nothing of a request, HTTP/1.1. */
+  readonly writeTimeout: number;
   readonly alpnProtos: readonly string[];
   readonly tls: DialTlsOptions;
   /** Path of a Unix socket every connection goes to. */
@@ -229,7 +231,7 @@ class Host {
     if (h2) {
       this.#share(socket);
     } else {
-      const session = new ClientSession(socket, this);
+      const session = new ClientSession(socket, this, this.#options.writeTimeout);
       this.#all.add(session);
       this.#idle.push(session);
       if (this.#waiters.length === 0) {

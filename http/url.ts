@@ -64,8 +64,8 @@ function read(text: string): Target {
   const scheme = url.protocol === "https:" ? "https" : "http";
   const { hostname, host } = url;
   const authorization = url.username === "" && url.password === "" ? null : basic(
-    decodeURIComponent(url.username),
-    decodeURIComponent(url.password),
+    percentDecoded(url.username),
+    percentDecoded(url.password),
   );
   url.username = url.password = url.hash = "";
   return {
@@ -78,6 +78,15 @@ function read(text: string): Target {
     href: url.href,
     authorization,
   };
+}
+
+/** As far as it can be: `%` may stand for itself. */
+function percentDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** Credentials of RFC 7617, in UTF-8. */
