@@ -13,6 +13,7 @@ import {
   type SendOptions,
 } from "./client_options.ts";
 import { Control, sleep } from "./control.ts";
+import type { ConnectionLostError } from "./error.ts";
 import {
   type ClientExchange,
   type ExchangeTimeouts,
@@ -33,6 +34,11 @@ import { parseTarget, type Target } from "./url.ts";
 
 /** Times one request is sent again because the connection it went on turned out to be over. */
 const MAX_STALE_RETRIES = 3;
+/**
+ * Times one request is sent again because a server did not take it and said so. Servers that end
+ * connections after some requests do so to one burst several times.
+ */
+const MAX_REFUSED_RETRIES = 32;
 /** Octets of a redirect's own body that are read to keep its connection. */
 const MAX_DISCARD_BYTES = 64 << 10;
 /** Milliseconds that takes at most. */
@@ -203,7 +209,10 @@ export class Client implements AsyncDisposable {
     this.#pool.closeIdle();
   }
 
-  /** Ends the client: idle connections now, others when what runs on them is over. May be called again. */
+  /**
+   * Ends the client: requests without a connection fail, idle connections end now, others when what
+   * runs on them is over, or is cut after 5 seconds. Resolves when all are gone. May be called again.
+   */
   close(): Promise<void> {
     return this.#pool.close();
   }
@@ -309,6 +318,7 @@ export class Client implements AsyncDisposable {
             CLIENT_DEFAULTS.maxRedirects,
           allowDowngrade: options.allowDowngrade ?? this.#options.allowDowngrade ?? false,
         }, hop);
+        chain.checkSingle(head.fields);
         const next = chain.next(hop, head.status, location);
         const onRedirect = options.onRedirect ?? this.#options.onRedirect;
         if (onRedirect !== undefined) {
@@ -360,13 +370,14 @@ export class Client implements AsyncDisposable {
         await discard(exchange, head);
       } catch (error) {
         control.check();
-        if (
-          replayable && stale < MAX_STALE_RETRIES &&
-          isStale(error, exchange, hop.method, hop.fields)
-        ) {
-          stale++;
-          attempt--;
-          continue;
+        if (replayable && isStale(error, exchange, hop.method, hop.fields)) {
+          const most = (error as ConnectionLostError).requestSent === "maybe"
+            ? MAX_STALE_RETRIES
+            : MAX_REFUSED_RETRIES;
+          if (stale++ < most) {
+            attempt--;
+            continue;
+          }
         }
         if (
           policy === null || attempt > policy.limit || !replayable ||
@@ -432,7 +443,10 @@ export class Client implements AsyncDisposable {
       length: hop.body || length === LATER ? length : 0,
       close: prepared.close,
     };
+    control.where = target.origin;
     const timeouts: ExchangeTimeouts = {
+      queueTimeout: options.queueTimeout ?? this.#options.queueTimeout ??
+        CLIENT_DEFAULTS.queueTimeout,
       headTimeout: options.headTimeout ?? this.#options.headTimeout ?? CLIENT_DEFAULTS.headTimeout,
       bodyTimeout: options.bodyTimeout ?? this.#options.bodyTimeout ?? CLIENT_DEFAULTS.bodyTimeout,
       writeTimeout: options.writeTimeout ?? this.#options.writeTimeout ??

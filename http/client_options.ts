@@ -18,6 +18,12 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds for everything, to the end of the body. 0: no limit. @default {0} */
   readonly timeout?: number;
+  /**
+   * Milliseconds until a connection takes the request: one may have to be opened, or have room.
+   *
+   * @default {60000}
+   */
+  readonly queueTimeout?: number;
   /** Milliseconds during which the server takes nothing of the request. @default {60000} */
   readonly writeTimeout?: number;
   /** Milliseconds from the end of the request to the response's head. @default {300000} */
@@ -61,9 +67,9 @@ export interface RequestOptions {
 export interface ClientOptions extends Omit<RequestOptions, "signal" | "json"> {
   /** Idle connections kept for each origin. @default {10} */
   readonly maxIdlePerHost?: number;
-  /** Connections for each origin at once. @default {256} */
+  /** Connections of HTTP/1.1 for each origin at once; HTTP/2 needs one. @default {256} */
   readonly maxPerHost?: number;
-  /** Milliseconds an idle connection is kept. @default {30000} */
+  /** Milliseconds an idle connection is kept. 0: not at all. @default {30000} */
   readonly idleTimeout?: number;
   /** Milliseconds for a connection, its TLS handshake included. @default {20000} */
   readonly connectTimeout?: number;
@@ -101,6 +107,7 @@ export interface SendOptions extends RequestOptions {
 /** What is sent without the caller saying so, and how long things may take. */
 export const CLIENT_DEFAULTS = {
   timeout: 0,
+  queueTimeout: 60_000,
   writeTimeout: 60_000,
   headTimeout: 300_000,
   bodyTimeout: 300_000,
@@ -115,6 +122,7 @@ export const CLIENT_DEFAULTS = {
 
 const REQUEST_COUNTS = [
   "timeout",
+  "queueTimeout",
   "writeTimeout",
   "headTimeout",
   "bodyTimeout",

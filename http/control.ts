@@ -15,6 +15,8 @@ export class Control implements TimerNode, Waiting {
   /** What to call to give up. */
   cancel: ((reason: Error) => void) | null = null;
   reason: Error | null = null;
+  /** The origin requested, for the message. */
+  where: string | undefined;
   readonly #signal: AbortSignal | undefined;
   readonly #timeout: number;
 
@@ -31,7 +33,7 @@ export class Control implements TimerNode, Waiting {
   readonly #onAbort = (): void => this.#end(reasonOf(this.#signal!));
 
   onTimeout(): void {
-    this.#end(new TimeoutError("timeout", this.#timeout));
+    this.#end(new TimeoutError("timeout", this.#timeout, this.where));
   }
 
   #end(reason: Error): void {

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { setImmediate } from "node:timers";
 import { DialError, type DialPhase, TimeoutError } from "./error.ts";
 import { denoSocket, type Socket } from "./socket.ts";
 
@@ -55,7 +56,12 @@ export async function dial(options: DialOptions): Promise<Socket> {
     : undefined;
   try {
     const tls = options.tls;
-    if (tls === undefined) return denoSocket(await connect(options, controller.signal));
+    if (tls === undefined) {
+      const conn = await connect(options, controller.signal);
+      if (!controller.signal.aborted) return denoSocket(conn);
+      close(conn);
+      throw controller.signal.reason;
+    }
     return await connectTls(options, tls, controller.signal);
   } catch (error) {
     if (controller.signal.aborted) {
@@ -80,10 +86,35 @@ async function connect(options: DialOptions, signal: AbortSignal): Promise<Deno.
   const { hostname, port, path } = options;
   try {
     return path === undefined
-      ? await Deno.connect({ hostname, port, signal })
+      ? await connectTcp(hostname, port, signal)
       : await Deno.connect({ transport: "unix", path });
   } catch (error) {
     throw dialError(options, isLookupFailure(error) ? "dns" : "connect", error);
+  }
+}
+
+/**
+ * `Deno.connect`, which forgets a connection that came about just before its signal aborted: so it
+ * is told a turn later, if it has not settled by then.
+ */
+export async function connectTcp(
+  hostname: string,
+  port: number,
+  signal: AbortSignal,
+): Promise<Deno.TcpConn> {
+  const inner = new AbortController();
+  let settled = false;
+  const onAbort = () =>
+    setImmediate(() => {
+      if (!settled) inner.abort(signal.reason);
+    });
+  signal.throwIfAborted();
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Deno.connect({ hostname, port, signal: inner.signal });
+  } finally {
+    settled = true;
+    signal.removeEventListener("abort", onAbort);
   }
 }
 
@@ -116,8 +147,13 @@ async function connectTls(
         alpnProtocols,
       });
     } catch (error) {
+      close(tcp);
       throw dialError(options, "tls", error);
     }
+  }
+  if (signal.aborted) {
+    close(conn);
+    throw signal.reason;
   }
   const abort = () => close(conn);
   signal.addEventListener("abort", abort, { once: true });

@@ -38,6 +38,8 @@ export interface ResponseStart {
 
 /** Waits of an exchange, in milliseconds; 0: no limit. */
 export interface ExchangeTimeouts {
+  /** Until a connection takes the request. */
+  readonly queueTimeout: number;
   /** From the end of the request to the head of the response. */
   readonly headTimeout: number;
   /** Between two pieces of the response's body. */

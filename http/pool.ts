@@ -5,19 +5,23 @@
  * @module
  */
 import { dial, type DialOptions, type DialTlsOptions } from "./dial.ts";
-import { ConnectionLostError } from "./error.ts";
+import { ConnectionLostError, TimeoutError } from "./error.ts";
 import type { ClientExchange, ExchangeTimeouts, RequestStart } from "./exchange.ts";
 import { ClientSession } from "./h1/client_session.ts";
 import { H2Exchange } from "./h2/client_stream.ts";
 import { Session, type SessionOptions } from "./h2/mod.ts";
+import { Probe } from "./probe.ts";
 import { dialThrough } from "./proxy.ts";
 import type { Socket } from "./socket.ts";
+import { type TimerNode, timers } from "./timer_wheel.ts";
 import type { Target } from "./url.ts";
 
 /** Connections to one origin at once, those being opened included. */
 export const DEFAULT_MAX_PER_HOST = 256;
-/** Milliseconds `close()` leaves to exchanges of HTTP/2 connections. */
+/** Milliseconds `close()` leaves to exchanges under way. */
 const CLOSE_GRACE_MS = 5000;
+/** Milliseconds a connection has to answer a PING once a request on it got no answer. */
+const PROBE_TIMEOUT_MS = 5000;
 
 /** Settings of a pool. */
 export interface PoolOptions {
@@ -47,11 +51,47 @@ export interface Waiting {
   cancel: ((reason: Error) => void) | null;
 }
 
-interface Waiter {
+/** A request without a connection. */
+class Waiter implements TimerNode {
+  dueTick = 0;
+  nextTimer: TimerNode | null = null;
+  previousTimer: TimerNode | null = null;
   readonly start: RequestStart;
   readonly timeouts: ExchangeTimeouts;
-  readonly resolve: (exchange: ClientExchange) => void;
-  readonly reject: (error: Error) => void;
+  readonly #resolve: (exchange: ClientExchange) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #giveUp: (waiter: Waiter, reason: Error) => void;
+
+  constructor(
+    start: RequestStart,
+    timeouts: ExchangeTimeouts,
+    resolve: (exchange: ClientExchange) => void,
+    reject: (error: Error) => void,
+    giveUp: (waiter: Waiter, reason: Error) => void,
+  ) {
+    this.start = start;
+    this.timeouts = timeouts;
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#giveUp = giveUp;
+    if (timeouts.queueTimeout > 0) timers.add(this, timeouts.queueTimeout);
+  }
+
+  onTimeout(): void {
+    const { scheme, authority } = this.start;
+    const where = `${scheme}://${authority}`;
+    this.#giveUp(this, new TimeoutError("queueTimeout", this.timeouts.queueTimeout, where));
+  }
+
+  resolve(exchange: ClientExchange): void {
+    timers.remove(this);
+    this.#resolve(exchange);
+  }
+
+  reject(error: Error): void {
+    timers.remove(this);
+    this.#reject(error);
+  }
 }
 
 /** Connections to one origin by one route. */
@@ -70,6 +110,8 @@ class Host {
   readonly #dials = new Set<AbortController>();
   #waiters: Waiter[] = [];
   #closed = false;
+  #closing: Promise<void> | null = null;
+  #onDrained: (() => void) | null = null;
 
   constructor(pool: Pool, options: PoolOptions, route: Route, key: string) {
     this.#pool = pool;
@@ -89,6 +131,11 @@ class Host {
     return this.#idle.length;
   }
 
+  /** Whether idle connections are kept at all. */
+  get #kept(): boolean {
+    return this.#options.maxIdlePerHost > 0 && this.#options.idleTimeout > 0;
+  }
+
   get open(): number {
     return this.#all.size + this.#sessions.size;
   }
@@ -104,18 +151,20 @@ class Host {
       if (exchange !== null) return exchange;
     }
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = { start, timeouts, resolve, reject };
+      const waiter = new Waiter(start, timeouts, resolve, reject, this.#giveUp);
       this.#waiters.push(waiter);
-      waiting.cancel = (reason) => {
-        const at = this.#waiters.indexOf(waiter);
-        if (at < 0) return;
-        this.#waiters.splice(at, 1);
-        if (this.#waiters.length === 0) this.#abandonDials(reason);
-        reject(reason);
-      };
+      waiting.cancel = (reason) => this.#giveUp(waiter, reason);
       this.#dialIfNeeded();
     });
   }
+
+  readonly #giveUp = (waiter: Waiter, reason: Error): void => {
+    const at = this.#waiters.indexOf(waiter);
+    if (at < 0) return;
+    this.#waiters.splice(at, 1);
+    if (this.#waiters.length === 0) this.#abandonDials(reason);
+    waiter.reject(reason);
+  };
 
   #take(start: RequestStart, timeouts: ExchangeTimeouts): ClientExchange | null {
     const shared = this.#shared;
@@ -124,7 +173,13 @@ class Host {
       if (connection.exhausted) {
         this.#shared = null;
       } else if (connection.available) {
-        const exchange = new H2Exchange(shared.session, start, timeouts, shared.count > 0);
+        const exchange = new H2Exchange(
+          shared.session,
+          start,
+          timeouts,
+          shared.count > 0,
+          this.#suspect,
+        );
         if (exchange.begin()) {
           shared.count++;
           return exchange;
@@ -255,11 +310,18 @@ class Host {
         this.#sessions.delete(session);
         this.#forgetIfUnused();
       },
-    }, { idleTimeout: this.#options.idleTimeout, ...this.#options.http2 });
+    }, { idleTimeout: this.#kept ? this.#options.idleTimeout : 1, ...this.#options.http2 });
     this.#sessions.add(session);
     this.#shared = { session, count: 0 };
     session.start();
   }
+
+  /** A request got no answer, nor did anything else come: new ones go elsewhere. */
+  readonly #suspect = (session: Session): void => {
+    if (this.#shared?.session !== session) return;
+    this.#drop(session);
+    new Probe(session, this.#options.http2.keepalive?.timeout ?? PROBE_TIMEOUT_MS);
+  };
 
   #drop(session: Session): void {
     if (this.#shared?.session !== session) return;
@@ -287,6 +349,7 @@ class Host {
     this.#all.delete(session);
     const at = this.#idle.indexOf(session);
     if (at >= 0) this.#idle.splice(at, 1);
+    if (this.#all.size === 0) this.#onDrained?.();
     this.#dialIfNeeded();
     this.#forgetIfUnused();
   }
@@ -304,14 +367,32 @@ class Host {
     }
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
     this.#closed = true;
     const error = new ConnectionLostError("Client was closed", "no");
     for (const waiter of this.#waiters) waiter.reject(error);
     this.#waiters = [];
     this.#abandonDials(error);
     for (const session of [...this.#idle]) session.close();
-    await Promise.all([...this.#sessions].map((session) => session.close(CLOSE_GRACE_MS)));
+    await Promise.all([
+      this.#drained(),
+      ...[...this.#sessions].map((session) => session.close(CLOSE_GRACE_MS)),
+    ]);
+  }
+
+  /** Resolves when the connections of HTTP/1.1 are gone, by force after a while. */
+  async #drained(): Promise<void> {
+    if (this.#all.size === 0) return;
+    const timer = setTimeout(() => {
+      const error = new ConnectionLostError("Client was closed", "maybe");
+      for (const session of [...this.#all]) session.cut(error);
+    }, CLOSE_GRACE_MS);
+    await new Promise<void>((resolve) => this.#onDrained = resolve);
+    clearTimeout(timer);
   }
 }
 

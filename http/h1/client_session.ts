@@ -287,7 +287,7 @@ class H1Exchange implements ClientExchange {
       // Still on its way out; should it stand still, the output's own limit ends it.
       output.drained(0).then(() => this.#awaitHead(), () => {});
     } else {
-      this.abort(new TimeoutError(phase, ms));
+      this.abort(new TimeoutError(phase, ms, `${this.#start.scheme}://${this.#start.authority}`));
     }
   }
 
@@ -364,10 +364,11 @@ class H1Exchange implements ClientExchange {
   }
 
   #endedEarly(): Error {
+    const connection = `Connection to ${this.#start.authority}`;
     return this.#session.output.error ?? new ConnectionLostError(
       this.answered
-        ? "Connection was closed by the peer in the middle of a response"
-        : "Connection was closed by the peer before it answered",
+        ? `${connection} was closed by the peer in the middle of a response`
+        : `${connection} was closed by the peer before it answered`,
       "maybe",
     );
   }

@@ -21,6 +21,10 @@ import { responseHead } from "./head.ts";
 import type { Session } from "./session.ts";
 import { Stream } from "./stream.ts";
 
+/** Milliseconds waited for a server after which giving up makes its connection suspect. */
+const QUIET_MS = 1000;
+/** Share of the wait, at its end, during which nothing at all came. */
+const QUIET_SHARE = 0.75;
 /** Informational responses before the final one. */
 const MAX_INFORMATIONAL = 32;
 
@@ -34,6 +38,7 @@ export class H2Exchange extends Stream implements ClientExchange {
   readonly #session: Session;
   readonly #start: RequestStart;
   readonly #timeouts: ExchangeTimeouts;
+  readonly #onQuiet: (session: Session) => void;
   #sent = 0;
   #informational = 0;
   #head: ResponseStart | null = null;
@@ -45,6 +50,8 @@ export class H2Exchange extends Stream implements ClientExchange {
   #wake: (() => void) | null = null;
   #onContinue: (() => void) | null = null;
   #watchdog: Watchdog | null = null;
+  /** When the present wait began. */
+  #since = Infinity;
   /** Watches over output that flow control holds back, and how much that was. */
   #writeWatchdog: Watchdog | null = null;
   #unsent = 0;
@@ -54,8 +61,10 @@ export class H2Exchange extends Stream implements ClientExchange {
     start: RequestStart,
     timeouts: ExchangeTimeouts,
     reused: boolean,
+    onQuiet: (session: Session) => void,
   ) {
     super();
+    this.#onQuiet = onQuiet;
     this.#session = session;
     this.#start = start;
     this.#timeouts = timeouts;
@@ -158,13 +167,19 @@ export class H2Exchange extends Stream implements ClientExchange {
   /** Limits the wait for the head, once the request is out, or for more of the body. */
   #watch(phase: "headTimeout" | "bodyTimeout"): void {
     const ms = this.#timeouts[phase];
+    const now = performance.now();
+    this.#since = now;
     if (ms <= 0 || (phase === "headTimeout" && this.sendable)) return;
     this.#watchdog ??= new Watchdog((name, limit) => {
       // A request still on its way out has its own limit.
       if (name === "headTimeout" && this.queue !== null) this.#watch(name);
-      else this.abort(new TimeoutError(name, limit));
+      else this.#timeOut(name, limit);
     });
-    this.#watchdog.set(phase, ms, performance.now());
+    this.#watchdog.set(phase, ms, now);
+  }
+
+  #timeOut(phase: string, ms: number): void {
+    this.abort(new TimeoutError(phase, ms, `${this.#start.scheme}://${this.#start.authority}`));
   }
 
   async #wait(phase: "headTimeout" | "bodyTimeout"): Promise<void> {
@@ -204,7 +219,7 @@ export class H2Exchange extends Stream implements ClientExchange {
     this.#writeWatchdog ??= new Watchdog((phase, limit) => {
       if (this.queue === null || this.queue.length === 0) return;
       if (this.queue.length < this.#unsent) this.#watchOutput();
-      else this.abort(new TimeoutError(phase, limit));
+      else this.#timeOut(phase, limit);
     });
     this.#writeWatchdog.set("writeTimeout", ms, performance.now());
   }
@@ -282,5 +297,14 @@ export class H2Exchange extends Stream implements ClientExchange {
     if (!this.closed) this.reset(ErrorCode.CANCEL);
     this.onOver?.(this.#reason);
     this.#notify();
+    this.#suspect();
+  }
+
+  /** Given up for want of an answer: then perhaps the connection is gone, and nobody said so. */
+  #suspect(): void {
+    const now = performance.now();
+    const waited = now - this.#since;
+    if (now - this.#session.connection.now < waited * QUIET_SHARE) return;
+    if (waited >= QUIET_MS || this.#reason!.name === "TimeoutError") this.#onQuiet(this.#session);
   }
 }

@@ -7,7 +7,13 @@ import { Decoder, type FieldBlock, HpackError, type Template } from "../hpack/mo
 import { AbuseGuard, DEFAULT_ABUSE_LIMITS } from "./abuse.ts";
 import { ErrorCode, errorCodeName } from "./code.ts";
 import type { ConnectionOptions, ConnectionOwner } from "./connection_options.ts";
-import { DEFAULT_CONNECTION_WINDOW, DEFAULT_STREAM_WINDOW, MAX_WINDOW } from "./flow.ts";
+import {
+  DEFAULT_CONNECTION_WINDOW,
+  DEFAULT_STREAM_WINDOW,
+  MAX_UNCONSUMED_BYTES,
+  MAX_UNCONSUMED_WINDOWS,
+  MAX_WINDOW,
+} from "./flow.ts";
 import { MAX_STREAM_ID, MIN_MAX_FRAME_SIZE, PREFACE } from "./frame.ts";
 import { FrameReader, type FrameSink } from "./frame_reader.ts";
 import type { FrameWriter } from "./frame_writer.ts";
@@ -82,6 +88,9 @@ export class Connection implements FrameSink, OutboundOwner {
     this.#inbound = new Inbound(
       this.#options.streamWindow,
       this.#options.connectionWindow,
+      role === "server"
+        ? MAX_UNCONSUMED_BYTES
+        : Math.max(MAX_UNCONSUMED_BYTES, MAX_UNCONSUMED_WINDOWS * this.#options.streamWindow),
       this.writer,
       () => owner.wantWrite(),
     );

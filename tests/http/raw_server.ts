@@ -45,7 +45,7 @@ export class RawServer implements AsyncDisposable {
     return `http://127.0.0.1:${this.port}/`;
   }
 
-  async [Symbol.asyncDispose]() {
+  async [Symbol.asyncDispose](): Promise<void> {
     this.#listener.close();
     for (const conn of this.#conns) {
       try {
@@ -98,7 +98,7 @@ export async function using(
   script: Script,
   run: (client: Client, server: RawServer) => Promise<void>,
   options: ClientOptions = {},
-) {
+): Promise<void> {
   await using server = new RawServer(script);
   await using client = newClient(options);
   await run(client, server);
