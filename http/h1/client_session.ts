@@ -21,7 +21,7 @@ import { BodyReader, Found } from "./body.ts";
 import { MessageError } from "./error.ts";
 import { Input } from "./input.ts";
 import { Output } from "./output.ts";
-import { type HeadLimits, HeadSearch, readResponseHead } from "./read.ts";
+import { checkFirstResponseByte, type HeadLimits, HeadSearch, readResponseHead } from "./read.ts";
 import { Event, State, step } from "./state.ts";
 import {
   writeChunk,
@@ -318,6 +318,7 @@ class H1Exchange implements ClientExchange {
           ? -1
           : search.find(input.buf, input.start, input.end, RESPONSE_HEAD_LIMITS);
         if (end < 0) {
+          if (!input.empty) checkFirstResponseByte(input.buf[input.start]!);
           if (input.ended || !await input.fill()) throw this.#endedEarly();
           continue;
         }

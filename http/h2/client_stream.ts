@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { ConnectionLostError, StreamResetError, TimeoutError } from "../error.ts";
+import { ConnectionLostError, ProtocolError, StreamResetError, TimeoutError } from "../error.ts";
 import {
   ANSWERED,
   type ClientExchange,
@@ -116,6 +116,15 @@ export class H2Exchange extends Stream implements ClientExchange {
         }
         if (head.status === 100) this.#onContinue?.();
         return;
+      }
+      if (end && head.contentLength > 0 && this.#start.method !== "HEAD" && head.status !== 304) {
+        return this.abort(
+          new ProtocolError(
+            `Response must have the ${head.contentLength} octets its content-length says (RFC 9113 §8.1.1): it ended without`,
+            ErrorCode.PROTOCOL_ERROR,
+            "stream",
+          ),
+        );
       }
       const none = end || this.#start.method === "HEAD" || head.status === 304;
       // The length told is that of the body there would have been.

@@ -29,6 +29,16 @@ import { afterLocalEnd, afterRemoteEnd, canReceive, State } from "./stream_state
 /** Output a server may hold for one peer before it refuses that peer's new streams. */
 const MAX_QUEUED_OUTPUT = 32 << 20;
 
+/** A server without HTTP/2 answers the preface with text, which would make an odd frame. */
+function checkNoText(buf: Uint8Array, start: number, end: number): void {
+  if (end - start < 4) return;
+  for (let i = 0; i < 4; i++) if (buf[start + i] !== "HTTP".charCodeAt(i)) return;
+  throw new ProtocolError(
+    "Server must speak HTTP/2 as the client does by prior knowledge (RFC 9113 §3.3): it answers in HTTP/1.1",
+    ErrorCode.HTTP_1_1_REQUIRED,
+  );
+}
+
 /** Octets of GOAWAY debug data sent. */
 const MAX_DEBUG_DATA = 256;
 
@@ -159,6 +169,7 @@ export class Connection implements FrameSink, OutboundOwner {
           }
         }
       }
+      if (!this.settled && this.role === "client") checkNoText(buf, start, end);
       return this.#reader.read(buf, start, end, this);
     } catch (error) {
       this.#fatal(

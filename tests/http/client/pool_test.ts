@@ -1,0 +1,454 @@
+/** Connections: how many are opened, what they carry, when they go. */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import {
+  type Client,
+  ConnectionLostError,
+  newClient,
+  ProtocolError,
+  StreamResetError,
+} from "../../../http/mod.ts";
+import { FrameType } from "../../../http/h2/frame.ts";
+import { SettingId } from "../../../http/h2/settings.ts";
+import { goAway, headers, ping, rstStream, windowUpdate } from "../../support/frames.ts";
+import {
+  always,
+  type FrameConn,
+  frames,
+  OK,
+  pause,
+  RawServer,
+  readRequest,
+  send,
+  until,
+  using,
+} from "../raw_server.ts";
+import { pair, testCertificate, TRANSPORTS } from "../transports.ts";
+
+const H2 = { alpnProtos: ["h2"] };
+const burst = (n: number, one: () => Promise<{ body: string }>) =>
+  Promise.all(Array.from({ length: n }, () => one().then((r) => r.body, (e) => String(e))));
+const tally = (bodies: string[]) => {
+  const counts: Record<string, number> = {};
+  for (const body of bodies) counts[body] = (counts[body] ?? 0) + 1;
+  return counts;
+};
+
+/** A server of frames that answers each request, and counts them. */
+const answering = (
+  requests: { count: number },
+  take: (conn: FrameConn, id: number, nth: number) => Promise<boolean>,
+) =>
+  frames(async (conn) => {
+    await conn.start();
+    await conn.send(windowUpdate(0, 1 << 24));
+    for (let nth = 1;; nth++) {
+      const id = await conn.request();
+      requests.count++;
+      if (!await take(conn, id, nth)) await conn.answer(id);
+    }
+  });
+
+for (const transport of TRANSPORTS) {
+  const test = (name: string, run: () => Promise<void>) =>
+    Deno.test(`${name} (${transport.name})`, run);
+  const h1 = transport.version === "HTTP/1.1";
+
+  test("a cold burst opens as many connections as its version needs", async () => {
+    await using p = await pair(
+      transport,
+      async (stream) => {
+        await pause(20);
+        stream.respond(200);
+        stream.closeWrite("ok");
+      },
+      {},
+      transport.tls ? { alpnProtos: h1 ? ["http/1.1"] : ["http/1.1", "h2"] } : {},
+    );
+    let most = 0;
+    const watching = setInterval(() => most = Math.max(most, p.server.connections), 2);
+    assertEquals(tally(await burst(50, () => p.client.get(p.url))), { ok: 50 });
+    clearInterval(watching);
+    assertEquals(most, h1 ? 50 : 1);
+    await until(() => p.server.connections === (h1 ? 10 : 1));
+  });
+
+  test("maxPerHost bounds connections, maxIdlePerHost what is kept of them", async () => {
+    let running = 0;
+    let most = 0;
+    await using p = await pair(
+      transport,
+      async (stream) => {
+        most = Math.max(most, ++running);
+        await pause(5);
+        running--;
+        stream.respond(200);
+        stream.closeWrite("ok");
+      },
+      {},
+      { maxPerHost: 4, maxIdlePerHost: 2 },
+    );
+    assertEquals(tally(await burst(20, () => p.client.get(p.url))), { ok: 20 });
+    if (h1) assertEquals(most, 4);
+    assertEquals(p.client.connections.open, h1 ? 2 : 1);
+  });
+
+  test("idleTimeout and maxIdlePerHost of 0 keep no connection", async () => {
+    for (const options of [{ idleTimeout: 0 }, { maxIdlePerHost: 0 }, { idleTimeout: 20 }]) {
+      await using p = await pair(
+        transport,
+        (stream) => {
+          stream.respond(200);
+          stream.closeWrite("ok");
+        },
+        {},
+        options,
+      );
+      for (let i = 0; i < 3; i++) {
+        assertEquals((await p.client.get(p.url)).body, "ok");
+        await until(() => p.client.connections.open === 0);
+        await until(() => p.server.connections === 0);
+      }
+      assertEquals(p.client.connections.origins, 0);
+    }
+  });
+
+  test("close() lets finish what runs, fails what waits, refuses what comes", async () => {
+    let go!: () => void;
+    const gone = new Promise<void>((resolve) => go = resolve);
+    let started = 0;
+    await using p = await pair(
+      transport,
+      async (stream) => {
+        started++;
+        await gone;
+        stream.respond(200);
+        stream.closeWrite("finished");
+      },
+      {},
+      { maxPerHost: 1 },
+    );
+    const running = p.client.get(p.url);
+    await until(() => started === 1);
+    const waiting = h1
+      ? assertRejects(() => p.client.get(p.url), ConnectionLostError, "closed")
+      : null;
+    let closed = false;
+    const closing = p.client.close().then(() => closed = true);
+    await waiting;
+    await assertRejects(
+      () => p.client.get(p.url),
+      TypeError,
+      "Cannot request as the client is closed",
+    );
+    await pause(10);
+    assert(!closed, "close() did not wait");
+    go();
+    assertEquals((await running).body, "finished");
+    await closing;
+    assertEquals(p.client.connections, { open: 0, idle: 0, origins: 0 });
+    await p.client.close();
+  });
+
+  test("responses nobody reads are in nobody's way", async () => {
+    // As much as a stream's window takes.
+    const body = new Uint8Array(1 << 20);
+    await using p = await pair(transport, async (stream) => {
+      stream.respond(200);
+      if (stream.path === "/") stream.closeWrite("ok");
+      else {
+        await stream.write(body).catch(() => {});
+        stream.closeWrite();
+      }
+    });
+    const unread = [];
+    for (let i = 0; i < 60; i++) unread.push(await p.client.send("GET", `${p.url}/big`));
+    await pause(100);
+    assertEquals((await p.client.get(p.url, null, { timeout: 2000 })).body, "ok");
+    for (const stream of unread) stream.close();
+    await until(() => p.client.connections.open <= 1);
+  });
+
+  test("a server that stops and one that starts in its place cost no request", async () => {
+    await using p = await pair(transport, (stream) => {
+      stream.respond(200);
+      stream.closeWrite("one");
+    });
+    assertEquals((await p.client.get(p.url)).body, "one");
+    await p.server.close();
+    await assertRejects(() => p.client.get(p.url), Error, "Cannot connect to 127.0.0.1:");
+    assertEquals(p.client.connections.open, 0);
+  });
+}
+
+Deno.test("origins share no connection, by host, port or scheme", async () => {
+  const files = await testCertificate();
+  await using a = await pair(TRANSPORTS[0]!, (stream) => stream.closeWrite("a"));
+  await using b = await pair(TRANSPORTS[0]!, (stream) => stream.closeWrite("b"));
+  await using c = await pair(TRANSPORTS[2]!, (stream) => stream.closeWrite("c"));
+  await using client = newClient({ caCerts: [files.ca] });
+  for (let i = 0; i < 2; i++) {
+    assertEquals((await client.get(a.url)).body, "a");
+    assertEquals((await client.get(a.url.replace("127.0.0.1", "localhost"))).body, "a");
+    assertEquals((await client.get(b.url)).body, "b");
+    assertEquals((await client.get(c.url)).body, "c");
+  }
+  assertEquals(client.connections, { open: 4, idle: 3, origins: 4 });
+});
+
+Deno.test("GOAWAY in the middle of a burst costs no request", async () => {
+  const requests = { count: 0 };
+  await using(
+    answering(requests, async (conn, id, nth) => {
+      if (nth !== 100) return false;
+      await conn.answer(id);
+      await conn.send(goAway(id, 0));
+      // What was on its way is dropped, as the frame said.
+      await pause(20);
+      throw new Error("done");
+    }),
+    async (client, server) => {
+      assertEquals(tally(await burst(1000, () => client.get(server.url))), { ok: 1000 });
+      assertEquals(tally(await burst(50, () => client.post(server.url, null, "x"))), { ok: 50 });
+      assert(server.connections >= 10);
+    },
+    H2,
+  );
+});
+
+Deno.test("a server that refuses streams gets them again, no more than it takes at once", async () => {
+  let open = 0;
+  let refused = 0;
+  await using(
+    frames(async (conn) => {
+      await conn.start([SettingId.MAX_CONCURRENT_STREAMS, 10]);
+      for (;;) {
+        const id = await conn.request();
+        if (open >= 10) {
+          refused++;
+          await conn.send(rstStream(id, 7));
+          continue;
+        }
+        open++;
+        setTimeout(() => {
+          open--;
+          conn.answer(id).catch(() => {});
+        }, 1);
+      }
+    }),
+    async (client, server) => {
+      const one = () => client.post(server.url, null, "x");
+      assertEquals(tally(await burst(1000, one)), { ok: 1000 });
+      const before = refused;
+      assertEquals(tally(await burst(200, one)), { ok: 200 });
+      assertEquals([refused, server.connections], [before, 1]);
+    },
+    H2,
+  );
+});
+
+Deno.test("a server that refuses for ever is an error in the end", async () => {
+  const requests = { count: 0 };
+  await using(
+    answering(requests, (conn, id) => conn.send(rstStream(id, 7)).then(() => true)),
+    async (client, server) => {
+      const error = await assertRejects(() => client.get(server.url), StreamResetError);
+      assert(error.message.includes("REFUSED_STREAM"), error.message);
+      assert(requests.count > 1 && requests.count < 50, String(requests.count));
+    },
+    H2,
+  );
+});
+
+Deno.test("a connection that breaks loses its requests, repeated only if idempotent and on an old one", async () => {
+  await using(
+    frames(async (conn, nth) => {
+      await conn.start();
+      await conn.answer(await conn.request());
+      const id = await conn.request();
+      if (nth > 1) await conn.answer(id);
+      // Else it ends without a word.
+    }),
+    async (client, server) => {
+      await client.get(server.url);
+      assertEquals((await client.get(server.url)).body, "ok");
+      assertEquals(server.connections, 2);
+    },
+    H2,
+  );
+  await using(
+    frames(async (conn) => {
+      await conn.start();
+      await conn.answer(await conn.request());
+      await conn.next(FrameType.DATA);
+    }),
+    async (client, server) => {
+      await client.get(server.url);
+      await assertRejects(() => client.post(server.url, null, "x"), ConnectionLostError);
+      assertEquals(server.connections, 1);
+      await until(() => client.connections.open === 0);
+    },
+    H2,
+  );
+});
+
+const BAD_FRAMES: [string, (id: number) => Uint8Array[]][] = [
+  ["PUSH_PROMISE", (id) => [Uint8Array.of(0, 0, 4, 5, 4, 0, 0, 0, id, 0, 0, 0, 2)]],
+  ["DATA before HEADERS", (id) => [Uint8Array.of(0, 0, 1, 0, 1, 0, 0, 0, id, 65)]],
+  ["a status of two digits", (id) => [headers(id, [":status", "20"], { end: true })]],
+  ["no status", (id) => [headers(id, ["a", "b"], { end: true })]],
+  ["101", (id) => [headers(id, [":status", "101"])]],
+  ["a field of HTTP/1.1", (id) => [
+    headers(id, [":status", "200", "connection", "close"], { end: true }),
+  ]],
+  ["a name in upper case", (id) => [headers(id, [":status", "200", "X", "1"], { end: true })]],
+  [
+    "a line break in a value",
+    (id) => [headers(id, [":status", "200", "x", "a\nb"], { end: true })],
+  ],
+  ["two lengths", (id) => [
+    headers(id, [":status", "200", "content-length", "1", "content-length", "2"]),
+  ]],
+  ["a length that is not reached", (id) => [
+    headers(id, [":status", "200", "content-length", "1"], { end: true }),
+  ]],
+  ["an end of informational headers", (id) => [headers(id, [":status", "103"], { end: true })]],
+  ["HEADERS on a stream nobody opened", () => [headers(99, [":status", "200"], { end: true })]],
+  ["a window beyond its bound", (id) => [
+    windowUpdate(id, 0x7fffffff),
+    windowUpdate(id, 0x7fffffff),
+    windowUpdate(0, 0x7fffffff),
+  ]],
+  ["an oversized frame", (id) => [Uint8Array.of(0xff, 0xff, 0xff, 0, 0, 0, 0, 0, id)]],
+  ["a block that is not HPACK", (id) => [Uint8Array.of(0, 0, 2, 1, 5, 0, 0, 0, id, 0xff, 0xff)]],
+];
+
+for (const [name, bad] of BAD_FRAMES) {
+  Deno.test(`the client refuses a response with ${name} (HTTP/2)`, async () => {
+    await using(
+      frames(async (conn) => {
+        await conn.start();
+        await conn.send(...bad(await conn.request()));
+        for (;;) await conn.frame();
+      }),
+      async (client, server) => {
+        const error = await assertRejects(
+          () => client.get(server.url, null, { headTimeout: 1000 }),
+          ProtocolError,
+        );
+        assert(error.message.length > 20, error.message);
+      },
+      H2,
+    );
+  });
+}
+
+Deno.test("a thousand informational responses and a flood of PINGs do not go on for ever (HTTP/2)", async () => {
+  await using(
+    frames(async (conn) => {
+      await conn.start();
+      const id = await conn.request();
+      for (let i = 0; i < 1000; i++) await conn.send(headers(id, [":status", "103"]));
+      for (;;) await conn.frame();
+    }),
+    async (client, server) => {
+      await assertRejects(() => client.get(server.url), StreamResetError, "informational");
+    },
+    H2,
+  );
+  await using(
+    frames(async (conn) => {
+      await conn.start();
+      const id = await conn.request();
+      for (let i = 0; i < 5000; i++) await conn.send(ping());
+      await conn.answer(id);
+      for (;;) await conn.frame();
+    }),
+    async (client, server) => assertEquals((await client.get(server.url)).body, "ok"),
+    H2,
+  );
+});
+
+Deno.test("a server of the other version is an error that can be understood", async () => {
+  const failure = async (client: Client, url: string) =>
+    await assertRejects(() => client.get(url, null, { timeout: 1000 })) as Error;
+  await using(
+    always("HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n", true),
+    async (client, server) => {
+      const error = await failure(client, server.url);
+      assert(/HTTP\/1\.1/.test(error.message), error.message);
+    },
+    H2,
+  );
+  await using(
+    async (conn) => {
+      await readRequest(conn);
+      await send(conn, Uint8Array.of(0, 0, 6, 4, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 100));
+      await send(conn, Uint8Array.of(0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1));
+    },
+    async (client, server) => {
+      const error = await failure(client, server.url);
+      assert(error instanceof ProtocolError && /HTTP\/2/.test(error.message), error.message);
+    },
+  );
+});
+
+Deno.test("errors name whom they came from", async () => {
+  await using(async (conn) => void await readRequest(conn), async (client, server) => {
+    const error = await assertRejects(() => client.get(server.url), ConnectionLostError);
+    assert(error.message.includes(`127.0.0.1:${server.port}`), error.message);
+  });
+  for (const options of [{}, H2]) {
+    await using server = new RawServer(async (conn) => {
+      await pause(0);
+      for (const buf = new Uint8Array(1000); await conn.read(buf) !== null;);
+    });
+    await using client = newClient(options);
+    for (const limits of [{ headTimeout: 20 }, { timeout: 20 }]) {
+      const error = await assertRejects(() => client.get(server.url, null, limits)) as Error;
+      assert(error.message.includes(`http://127.0.0.1:${server.port}`), error.message);
+    }
+  }
+});
+
+Deno.test("retry() waits as it is told, stops at its limits, and leaves alone what may not be repeated", async () => {
+  const date = new Date(Date.now() + 3_600_000).toUTCString();
+  const cases: [string, string, object, number, number][] = [
+    ["GET", "Retry-After: 0\r\n", { retry: 2 }, 503, 3],
+    ["POST", "Retry-After: 0\r\n", { retry: 2 }, 503, 1],
+    ["POST", "Retry-After: 0\r\n", { retry: { methods: ["POST"], limit: 1 } }, 503, 2],
+    ["GET", `Retry-After: ${date}\r\n`, { retry: 2 }, 503, 1],
+    ["GET", "Retry-After: 100\r\n", { retry: { maxBackoff: 99_000 } }, 503, 1],
+    ["GET", "", { retry: { limit: 3, backoff: 5 } }, 503, 4],
+    ["GET", "Retry-After: 1.5\r\n", { retry: { limit: 1, backoff: 5 } }, 503, 2],
+    ["GET", "", { retry: { statuses: [429], backoff: 5 } }, 503, 1],
+    ["GET", "", { retry: 0 }, 503, 1],
+  ];
+  for (const [method, fields, options, status, times] of cases) {
+    let requests = 0;
+    await using(async (conn) => {
+      for (;;) {
+        await readRequest(conn);
+        requests++;
+        await send(conn, `HTTP/1.1 503 Busy\r\n${fields}Content-Length: 4\r\n\r\nbusy`);
+      }
+    }, async (client, server) => {
+      using response = await client.send(method, server.url, options);
+      assertEquals(
+        [response.status, requests],
+        [status, times],
+        JSON.stringify([method, fields, options]),
+      );
+      assertEquals([await response.readAll(), server.connections], ["busy", 1]);
+    });
+  }
+  let begun = 0;
+  await using(async (conn, nth) => {
+    await readRequest(conn);
+    begun++;
+    if (nth === 3) await send(conn, `${OK}Content-Length: 2\r\n\r\nok`);
+  }, async (client, server) => {
+    const retry = { limit: 2, backoff: 1 };
+    assertEquals((await client.get(server.url, null, { retry })).body, "ok");
+    assertEquals(begun, 3);
+  });
+});
