@@ -13,6 +13,7 @@ import {
   type SendOptions,
 } from "./client_options.ts";
 import { Control, sleep } from "./control.ts";
+import { discard } from "./discard.ts";
 import type { ConnectionLostError } from "./error.ts";
 import {
   type ClientExchange,
@@ -39,10 +40,6 @@ const MAX_STALE_RETRIES = 3;
  * connections after some requests do so to one burst several times.
  */
 const MAX_REFUSED_RETRIES = 32;
-/** Octets of a redirect's own body that are read to keep its connection. */
-const MAX_DISCARD_BYTES = 64 << 10;
-/** Milliseconds that takes at most. */
-const MAX_DISCARD_MS = 500;
 
 /**
  * Makes requests over HTTP/1.1 and HTTP/2, whichever the server speaks, on pooled connections.
@@ -490,26 +487,6 @@ function plain(fields: readonly string[]): boolean {
     }
   }
   return true;
-}
-
-/** Reads a body nobody wants, if that is cheaper than a new connection. */
-async function discard(exchange: ClientExchange, head: ResponseStart): Promise<void> {
-  const unwanted = new Error("The rest of the body is not wanted");
-  if (head.length > MAX_DISCARD_BYTES) return exchange.abort(unwanted);
-  if (head.length === 0) return;
-  let dropped = 0;
-  const timer = setTimeout(() => exchange.abort(unwanted), MAX_DISCARD_MS);
-  try {
-    for (let piece = await exchange.read(); piece !== null; piece = await exchange.read()) {
-      dropped += piece.length;
-      if (dropped > MAX_DISCARD_BYTES) break;
-    }
-  } catch {
-    // What comes of the old connection does not matter to the next.
-  } finally {
-    clearTimeout(timer);
-  }
-  exchange.abort(unwanted);
 }
 
 /**

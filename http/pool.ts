@@ -5,7 +5,7 @@
  * @module
  */
 import { dial, type DialOptions, type DialTlsOptions } from "./dial.ts";
-import { ConnectionLostError, TimeoutError } from "./error.ts";
+import { ConnectionLostError } from "./error.ts";
 import type { ClientExchange, ExchangeTimeouts, RequestStart } from "./exchange.ts";
 import { ClientSession } from "./h1/client_session.ts";
 import { H2Exchange } from "./h2/client_stream.ts";
@@ -13,8 +13,8 @@ import { Session, type SessionOptions } from "./h2/mod.ts";
 import { Probe } from "./probe.ts";
 import { dialThrough } from "./proxy.ts";
 import type { Socket } from "./socket.ts";
-import { type TimerNode, timers } from "./timer_wheel.ts";
 import type { Target } from "./url.ts";
+import { Waiter } from "./waiter.ts";
 
 /** Connections to one origin at once, those being opened included. */
 export const DEFAULT_MAX_PER_HOST = 256;
@@ -49,49 +49,6 @@ export interface Route {
 export interface Waiting {
   /** Set while waiting; call it to give up. */
   cancel: ((reason: Error) => void) | null;
-}
-
-/** A request without a connection. */
-class Waiter implements TimerNode {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
-  readonly start: RequestStart;
-  readonly timeouts: ExchangeTimeouts;
-  readonly #resolve: (exchange: ClientExchange) => void;
-  readonly #reject: (error: Error) => void;
-  readonly #giveUp: (waiter: Waiter, reason: Error) => void;
-
-  constructor(
-    start: RequestStart,
-    timeouts: ExchangeTimeouts,
-    resolve: (exchange: ClientExchange) => void,
-    reject: (error: Error) => void,
-    giveUp: (waiter: Waiter, reason: Error) => void,
-  ) {
-    this.start = start;
-    this.timeouts = timeouts;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.#giveUp = giveUp;
-    if (timeouts.queueTimeout > 0) timers.add(this, timeouts.queueTimeout);
-  }
-
-  onTimeout(): void {
-    const { scheme, authority } = this.start;
-    const where = `${scheme}://${authority}`;
-    this.#giveUp(this, new TimeoutError("queueTimeout", this.timeouts.queueTimeout, where));
-  }
-
-  resolve(exchange: ClientExchange): void {
-    timers.remove(this);
-    this.#resolve(exchange);
-  }
-
-  reject(error: Error): void {
-    timers.remove(this);
-    this.#reject(error);
-  }
 }
 
 /** Connections to one origin by one route. */
@@ -320,6 +277,9 @@ class Host {
   readonly #suspect = (session: Session): void => {
     if (this.#shared?.session !== session) return;
     this.#drop(session);
+    const { settled, streams } = session.connection;
+    // It never said a word, and nobody waits for one any more.
+    if (!settled && streams.size === 0) return session.destroy();
     new Probe(session, this.#options.http2.keepalive?.timeout ?? PROBE_TIMEOUT_MS);
   };
 

@@ -1,5 +1,5 @@
 /** Every wait has its limit and its name; a signal ends whatever is under way. */
-import { assert, assertEquals, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { DialError, newClient, TimeoutError } from "../../../http/mod.ts";
 import { SettingId } from "../../../http/h2/settings.ts";
 import { frames, OK, pause, RawServer, readRequest, send, until, using } from "../raw_server.ts";
@@ -165,7 +165,7 @@ for (const transport of TRANSPORTS) {
       await assertRejects(() => p.client.get(p.url, null, bad), TypeError, name);
       await assertRejects(() => p.client.send("GET", p.url, bad), TypeError, name);
       await assertRejects(() => p.client.request("GET", p.url, null, bad), TypeError, name);
-      await assertRejects(async () => void newClient(bad), TypeError, name);
+      assertThrows(() => newClient(bad), TypeError, name);
     }
     assertEquals(p.client.connections.open, 0);
   });
