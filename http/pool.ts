@@ -5,7 +5,7 @@
  * @module
  */
 import { dial, type DialOptions, type DialTlsOptions } from "./dial.ts";
-import { ConnectionLostError } from "./error.ts";
+import { ConnectionLostError, DialError } from "./error.ts";
 import type { ClientExchange, ExchangeTimeouts, RequestStart } from "./exchange.ts";
 import { ClientSession } from "./h1/client_session.ts";
 import { H2Exchange } from "./h2/client_stream.ts";
@@ -190,7 +190,7 @@ class Host {
       this.#dialing--;
       return true;
     };
-    this.#connect(controller.signal).then((socket) => {
+    this.#connect(controller.signal).then((socket) => this.#checked(socket)).then((socket) => {
       if (ended()) this.#connected(socket);
       else socket.close();
     }, (error) => {
@@ -230,6 +230,22 @@ class Host {
     if (proxy === null) return dial(options);
     if (secure) return dialThrough(proxy, options);
     return dial({ ...options, hostname: proxy.hostname, port: proxy.port });
+  }
+
+  /** Where HTTP/2 alone is wanted, a server without ALPN is not spoken to in HTTP/1.1. */
+  #checked(socket: Socket): Socket {
+    if (
+      socket.tls === null || socket.tls.alpnProtocol === "h2" ||
+      this.#options.alpnProtos.includes("http/1.1")
+    ) {
+      return socket;
+    }
+    socket.close();
+    throw new DialError(
+      this.#route.target.authority,
+      "alpn",
+      `server must choose "h2": it chose ${JSON.stringify(socket.tls.alpnProtocol)}`,
+    );
   }
 
   #connected(socket: Socket): void {

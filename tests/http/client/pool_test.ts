@@ -4,6 +4,7 @@ import { createServer, type ServerHttp2Session } from "node:http2";
 import {
   type Client,
   ConnectionLostError,
+  DialError,
   newClient,
   ProtocolError,
   StreamResetError,
@@ -397,6 +398,27 @@ Deno.test("a server of the other version is an error that can be understood", as
       assert(error instanceof ProtocolError && /HTTP\/2/.test(error.message), error.message);
     },
   );
+});
+
+Deno.test("a TLS server that chooses no protocol is spoken to in HTTP/1.1, if that is offered", async () => {
+  const { ca, cert, key } = await testCertificate();
+  const listener = Deno.listenTls({ hostname: "127.0.0.1", port: 0, cert, key });
+  const serving = (async () => {
+    for await (const conn of listener) {
+      await readRequest(conn)
+        .then(() => send(conn, `${OK}Connection: close\r\nContent-Length: 2\r\n\r\nok`))
+        .catch(() => {});
+      conn.close();
+    }
+  })();
+  const url = `https://127.0.0.1:${listener.addr.port}/`;
+  await using both = newClient({ caCerts: [ca] });
+  assertEquals((await both.get(url)).version, "HTTP/1.1");
+  await using h2 = newClient({ caCerts: [ca], ...H2 });
+  const error = await assertRejects(() => h2.get(url), DialError, "h2");
+  assertEquals([error.phase, h2.connections.open], ["alpn", 0]);
+  listener.close();
+  await serving;
 });
 
 Deno.test("errors name whom they came from", async () => {
