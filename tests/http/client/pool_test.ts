@@ -11,7 +11,7 @@ import {
 } from "../../../http/mod.ts";
 import { FrameType } from "../../../http/h2/frame.ts";
 import { SettingId } from "../../../http/h2/settings.ts";
-import { goAway, headers, ping, rstStream, windowUpdate } from "../../support/frames.ts";
+import { goAway, rstStream, windowUpdate } from "../../support/frames.ts";
 import {
   always,
   type FrameConn,
@@ -299,83 +299,6 @@ Deno.test("a connection that breaks loses its requests, repeated only if idempot
   );
 });
 
-const BAD_FRAMES: [string, (id: number) => Uint8Array[]][] = [
-  ["PUSH_PROMISE", (id) => [Uint8Array.of(0, 0, 4, 5, 4, 0, 0, 0, id, 0, 0, 0, 2)]],
-  ["DATA before HEADERS", (id) => [Uint8Array.of(0, 0, 1, 0, 1, 0, 0, 0, id, 65)]],
-  ["a status of two digits", (id) => [headers(id, [":status", "20"], { end: true })]],
-  ["no status", (id) => [headers(id, ["a", "b"], { end: true })]],
-  ["101", (id) => [headers(id, [":status", "101"])]],
-  ["a field of HTTP/1.1", (id) => [
-    headers(id, [":status", "200", "connection", "close"], { end: true }),
-  ]],
-  ["a name in upper case", (id) => [headers(id, [":status", "200", "X", "1"], { end: true })]],
-  [
-    "a line break in a value",
-    (id) => [headers(id, [":status", "200", "x", "a\nb"], { end: true })],
-  ],
-  ["two lengths", (id) => [
-    headers(id, [":status", "200", "content-length", "1", "content-length", "2"]),
-  ]],
-  ["a length that is not reached", (id) => [
-    headers(id, [":status", "200", "content-length", "1"], { end: true }),
-  ]],
-  ["an end of informational headers", (id) => [headers(id, [":status", "103"], { end: true })]],
-  ["HEADERS on a stream nobody opened", () => [headers(99, [":status", "200"], { end: true })]],
-  ["a window beyond its bound", (id) => [
-    windowUpdate(id, 0x7fffffff),
-    windowUpdate(id, 0x7fffffff),
-    windowUpdate(0, 0x7fffffff),
-  ]],
-  ["an oversized frame", (id) => [Uint8Array.of(0xff, 0xff, 0xff, 0, 0, 0, 0, 0, id)]],
-  ["a block that is not HPACK", (id) => [Uint8Array.of(0, 0, 2, 1, 5, 0, 0, 0, id, 0xff, 0xff)]],
-];
-
-for (const [name, bad] of BAD_FRAMES) {
-  Deno.test(`the client refuses a response with ${name} (HTTP/2)`, async () => {
-    await using(
-      frames(async (conn) => {
-        await conn.start();
-        await conn.send(...bad(await conn.request()));
-        for (;;) await conn.frame();
-      }),
-      async (client, server) => {
-        const error = await assertRejects(
-          () => client.get(server.url, null, { headTimeout: 1000 }),
-          ProtocolError,
-        );
-        assert(error.message.length > 20, error.message);
-      },
-      H2,
-    );
-  });
-}
-
-Deno.test("a thousand informational responses and a flood of PINGs do not go on for ever (HTTP/2)", async () => {
-  await using(
-    frames(async (conn) => {
-      await conn.start();
-      const id = await conn.request();
-      for (let i = 0; i < 1000; i++) await conn.send(headers(id, [":status", "103"]));
-      for (;;) await conn.frame();
-    }),
-    async (client, server) => {
-      await assertRejects(() => client.get(server.url), StreamResetError, "informational");
-    },
-    H2,
-  );
-  await using(
-    frames(async (conn) => {
-      await conn.start();
-      const id = await conn.request();
-      for (let i = 0; i < 5000; i++) await conn.send(ping());
-      await conn.answer(id);
-      for (;;) await conn.frame();
-    }),
-    async (client, server) => assertEquals((await client.get(server.url)).body, "ok"),
-    H2,
-  );
-});
-
 Deno.test("a server of the other version is an error that can be understood", async () => {
   const failure = async (client: Client, url: string) =>
     await assertRejects(() => client.get(url, null, { timeout: 1000 })) as Error;
@@ -437,47 +360,4 @@ Deno.test("errors name whom they came from", async () => {
       assert(error.message.includes(`http://127.0.0.1:${server.port}`), error.message);
     }
   }
-});
-
-Deno.test("retry() waits as it is told, stops at its limits, and leaves alone what may not be repeated", async () => {
-  const date = new Date(Date.now() + 3_600_000).toUTCString();
-  const cases: [string, string, object, number, number][] = [
-    ["GET", "Retry-After: 0\r\n", { retry: 2 }, 503, 3],
-    ["POST", "Retry-After: 0\r\n", { retry: 2 }, 503, 1],
-    ["POST", "Retry-After: 0\r\n", { retry: { methods: ["POST"], limit: 1 } }, 503, 2],
-    ["GET", `Retry-After: ${date}\r\n`, { retry: 2 }, 503, 1],
-    ["GET", "Retry-After: 100\r\n", { retry: { maxBackoff: 99_000 } }, 503, 1],
-    ["GET", "", { retry: { limit: 3, backoff: 5 } }, 503, 4],
-    ["GET", "Retry-After: 1.5\r\n", { retry: { limit: 1, backoff: 5 } }, 503, 2],
-    ["GET", "", { retry: { statuses: [429], backoff: 5 } }, 503, 1],
-    ["GET", "", { retry: 0 }, 503, 1],
-  ];
-  for (const [method, fields, options, status, times] of cases) {
-    let requests = 0;
-    await using(async (conn) => {
-      for (;;) {
-        await readRequest(conn);
-        requests++;
-        await send(conn, `HTTP/1.1 503 Busy\r\n${fields}Content-Length: 4\r\n\r\nbusy`);
-      }
-    }, async (client, server) => {
-      using response = await client.send(method, server.url, options);
-      assertEquals(
-        [response.status, requests],
-        [status, times],
-        JSON.stringify([method, fields, options]),
-      );
-      assertEquals([await response.readAll(), server.connections], ["busy", 1]);
-    });
-  }
-  let begun = 0;
-  await using(async (conn, nth) => {
-    await readRequest(conn);
-    begun++;
-    if (nth === 3) await send(conn, `${OK}Content-Length: 2\r\n\r\nok`);
-  }, async (client, server) => {
-    const retry = { limit: 2, backoff: 1 };
-    assertEquals((await client.get(server.url, null, { retry })).body, "ok");
-    assertEquals(begun, 3);
-  });
 });
