@@ -71,7 +71,11 @@ async function platformBody(input: FormData | Blob): Promise<RequestBody> {
   return whole(new Uint8Array(await response.arrayBuffer()), type);
 }
 
-/** A body of JSON. */
+/**
+ * A body of JSON.
+ *
+ * @throws {TypeError} If the value is none of JSON.
+ */
 export function jsonBody(value: unknown): RequestBody {
   const text = JSON.stringify(value);
   if (text === undefined) {

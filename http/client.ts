@@ -5,6 +5,7 @@
  */
 import { type BodyInput, jsonBody, NO_BODY, type RequestBody, requestBody } from "./body.ts";
 import {
+  checkRequestOptions,
   CLIENT_DEFAULTS,
   type ClientOptions,
   poolOptions,
@@ -12,6 +13,8 @@ import {
   type SendOptions,
 } from "./client_options.ts";
 import { Control, sleep } from "./control.ts";
+import { discard } from "./discard.ts";
+import type { ConnectionLostError } from "./error.ts";
 import {
   type ClientExchange,
   type ExchangeTimeouts,
@@ -32,8 +35,11 @@ import { parseTarget, type Target } from "./url.ts";
 
 /** Times one request is sent again because the connection it went on turned out to be over. */
 const MAX_STALE_RETRIES = 3;
-/** Octets of a redirect's own body that are read to keep its connection. */
-const MAX_DISCARD_BYTES = 64 << 10;
+/**
+ * Times one request is sent again because a server did not take it and said so. Servers that end
+ * connections after some requests do so to one burst several times.
+ */
+const MAX_REFUSED_RETRIES = 32;
 
 /**
  * Makes requests over HTTP/1.1 and HTTP/2, whichever the server speaks, on pooled connections.
@@ -129,6 +135,7 @@ export class Client implements AsyncDisposable {
   ): Promise<ClientStream> {
     const target = parseTarget(url);
     checkMethod(method);
+    checkRequestOptions(options);
     const prepared = prepareHead(headers, target, null, this.#defaults, false);
     const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
     const hop: Hop = { method, target, fields: prepared.fields, body: true };
@@ -155,11 +162,10 @@ export class Client implements AsyncDisposable {
   /** Any method; follows redirects; the response's body is read as a stream. The caller closes it. */
   async send(method: string, url: string | URL, options: SendOptions = {}): Promise<ClientStream> {
     checkMethod(method);
+    checkRequestOptions(options);
     const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
     try {
-      const body = options.json !== undefined
-        ? jsonBody(options.json)
-        : await requestBody(options.body);
+      const body = await bodyOf(options.body, options.json);
       const [exchange, head, hop, count] = await this.#follow(
         method,
         parseTarget(url),
@@ -172,7 +178,7 @@ export class Client implements AsyncDisposable {
         exchange,
         {
           ...this.#streamSettings(options, control),
-          maxResponseBytes: options.maxResponseBytes ?? 0,
+          maxResponseBytes: options.maxResponseBytes ?? this.#options.maxResponseBytes ?? 0,
         },
         hop.target.href,
         count,
@@ -200,7 +206,10 @@ export class Client implements AsyncDisposable {
     this.#pool.closeIdle();
   }
 
-  /** Ends the client: idle connections now, others when what runs on them is over. May be called again. */
+  /**
+   * Ends the client: requests without a connection fail, idle connections end now, others when what
+   * runs on them is over, or is cut after 5 seconds. Resolves when all are gone. May be called again.
+   */
   close(): Promise<void> {
     return this.#pool.close();
   }
@@ -227,13 +236,12 @@ export class Client implements AsyncDisposable {
     url: string | URL,
     headers: HeadersInput | null | undefined,
     input: BodyInput | null | undefined,
-    options: RequestOptions = {},
+    options: RequestOptions = NO_OPTIONS,
   ): Promise<HttpResponse> {
+    if (options !== NO_OPTIONS) checkRequestOptions(options);
     const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
     try {
-      let body: RequestBody | Promise<RequestBody> = options.json !== undefined
-        ? jsonBody(options.json)
-        : requestBody(input);
+      let body = bodyOf(input, options.json);
       if (body instanceof Promise) body = await body;
       const [exchange, head, hop, count] = await this.#follow(
         method,
@@ -245,14 +253,15 @@ export class Client implements AsyncDisposable {
       );
       // Most answers are short plain text and here already.
       let content: string | Uint8Array | null = null;
-      if (options.onDownload === undefined && plain(head.fields)) content = exchange.takeText();
+      const settings = this.#streamSettings(options, control);
+      if (
+        settings.onDownload === undefined && plain(head.fields) &&
+        (settings.maxResponseBytes === 0 || head.length <= settings.maxResponseBytes)
+      ) {
+        content = exchange.takeText();
+      }
       if (content === null) {
-        const stream = new ClientStream(
-          exchange,
-          this.#streamSettings(options, control),
-          hop.target.href,
-          count,
-        );
+        const stream = new ClientStream(exchange, settings, hop.target.href, count);
         content = await stream.arrived(head).readBytes();
       }
       return new HttpResponse(
@@ -306,17 +315,19 @@ export class Client implements AsyncDisposable {
             CLIENT_DEFAULTS.maxRedirects,
           allowDowngrade: options.allowDowngrade ?? this.#options.allowDowngrade ?? false,
         }, hop);
+        chain.checkSingle(head.fields);
         const next = chain.next(hop, head.status, location);
         const onRedirect = options.onRedirect ?? this.#options.onRedirect;
-        if (onRedirect?.(next.target.href, head.status, hop.target.href) === false) {
-          return [exchange, head, hop, count];
+        if (onRedirect !== undefined) {
+          const follow = await onRedirect(next.target.href, head.status, hop.target.href);
+          if (follow === false) return [exchange, head, hop, count];
         }
         if (next.body && body.bytes === null && body !== NO_BODY) {
           throw new TypeError(
             `Cannot follow redirect ${head.status} as the body is a stream and cannot be sent again`,
           );
         }
-        await discard(exchange);
+        await discard(exchange, head);
         hop = next;
         if (!hop.body) body = NO_BODY;
       } catch (error) {
@@ -341,7 +352,8 @@ export class Client implements AsyncDisposable {
       let exchange: ClientExchange | null = null;
       let wait: number | null;
       try {
-        exchange = await this.#open(hop, prepared, body.length, options, control);
+        const length = body.length >= 0 ? body.length : prepared.declared;
+        exchange = await this.#open(hop, prepared, length, options, control);
         const head = await this.#exchange(exchange, body, prepared, options);
         if (
           policy === null || attempt > policy.limit || !replayable ||
@@ -352,16 +364,17 @@ export class Client implements AsyncDisposable {
         const asked = retryAfter(fieldOf(head.fields, "retry-after"), Date.now());
         wait = backoff(policy, attempt, asked, Math.random());
         if (wait === null) return [exchange, head];
-        await discard(exchange);
+        await discard(exchange, head);
       } catch (error) {
         control.check();
-        if (
-          replayable && stale < MAX_STALE_RETRIES &&
-          isStale(error, exchange, hop.method, hop.fields)
-        ) {
-          stale++;
-          attempt--;
-          continue;
+        if (replayable && isStale(error, exchange, hop.method, hop.fields)) {
+          const most = (error as ConnectionLostError).requestSent === "maybe"
+            ? MAX_STALE_RETRIES
+            : MAX_REFUSED_RETRIES;
+          if (stale++ < most) {
+            attempt--;
+            continue;
+          }
         }
         if (
           policy === null || attempt > policy.limit || !replayable ||
@@ -433,9 +446,14 @@ export class Client implements AsyncDisposable {
       length: hop.body || length === LATER ? length : 0,
       close: prepared.close,
     };
+    control.where = target.origin;
     const timeouts: ExchangeTimeouts = {
+      queueTimeout: options.queueTimeout ?? this.#options.queueTimeout ??
+        CLIENT_DEFAULTS.queueTimeout,
       headTimeout: options.headTimeout ?? this.#options.headTimeout ?? CLIENT_DEFAULTS.headTimeout,
       bodyTimeout: options.bodyTimeout ?? this.#options.bodyTimeout ?? CLIENT_DEFAULTS.bodyTimeout,
+      writeTimeout: options.writeTimeout ?? this.#options.writeTimeout ??
+        CLIENT_DEFAULTS.writeTimeout,
     };
     const opened = this.#pool.open(route, start, timeouts, control);
     const exchange = opened instanceof Promise ? await opened : opened;
@@ -448,29 +466,33 @@ export class Client implements AsyncDisposable {
   }
 }
 
-/** Whether a body can be taken as ASCII text without further ado. */
+const NO_OPTIONS: RequestOptions = {};
+
+/** The body a request is told of, in one place or the other. */
+function bodyOf(
+  input: BodyInput | null | undefined,
+  json: unknown,
+): RequestBody | Promise<RequestBody> {
+  if (json === undefined) return requestBody(input);
+  if (input !== null && input !== undefined) {
+    throw new TypeError("Cannot request with both a body and json: give one of them");
+  }
+  return jsonBody(json);
+}
+
+/** Charsets whose lower half is ASCII, as good as all that are met. */
+const ASCII_BASED = /charset\s*=\s*["']?(?:utf-?8|us-ascii|ascii|iso-8859-|windows-125|latin1)/i;
+
+/** Whether ASCII octets of a body are text without further ado. */
 function plain(fields: readonly string[]): boolean {
   for (let i = 0; i < fields.length; i += 2) {
     if (fields[i] === "content-encoding") return false;
-    if (fields[i] === "content-type" && /utf-?(?:16|32|7)|iso-2022|hz-gb/i.test(fields[i + 1]!)) {
-      return false;
+    if (fields[i] === "content-type") {
+      const value = fields[i + 1]!;
+      if (/charset/i.test(value) && !ASCII_BASED.test(value)) return false;
     }
   }
   return true;
-}
-
-/** Reads a body nobody wants, if that is cheaper than a new connection. */
-async function discard(exchange: ClientExchange): Promise<void> {
-  let dropped = 0;
-  try {
-    for (let piece = await exchange.read(); piece !== null; piece = await exchange.read()) {
-      dropped += piece.length;
-      if (dropped > MAX_DISCARD_BYTES) break;
-    }
-  } catch {
-    // What comes of the old connection does not matter to the next.
-  }
-  exchange.abort(new Error("The rest of the body is not wanted"));
 }
 
 /**

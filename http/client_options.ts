@@ -20,11 +20,23 @@ export interface RequestOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds for everything, to the end of the body. 0: no limit. @default {0} */
   readonly timeout?: number;
+  /**
+   * Milliseconds until a connection takes the request: one may have to be opened, or have room.
+   *
+   * @default {60000}
+   */
+  readonly queueTimeout?: number;
+  /** Milliseconds during which the server takes nothing of the request. @default {60000} */
+  readonly writeTimeout?: number;
   /** Milliseconds from the end of the request to the response's head. @default {300000} */
   readonly headTimeout?: number;
   /** Milliseconds between two pieces of the response's body. @default {300000} */
   readonly bodyTimeout?: number;
-  /** Octets of a response that is read whole, after decoding. 0: no limit. @default {67108864} */
+  /**
+   * Octets of a response, after decoding. 0: no limit.
+   *
+   * @default {67108864} where it is read whole; no limit where it is read as a stream
+   */
   readonly maxResponseBytes?: number;
   /** `"follow"`, `"manual"` (the redirect is the response) or `"error"`. @default {"follow"} */
   readonly redirect?: "follow" | "manual" | "error";
@@ -32,8 +44,15 @@ export interface RequestOptions {
   readonly maxRedirects?: number;
   /** Follow redirects from https to http. @default {false} */
   readonly allowDowngrade?: boolean;
-  /** Called before a redirect is followed; return false to take the redirect as the response. */
-  readonly onRedirect?: (url: string, status: number, from: string) => boolean | void;
+  /**
+   * Called before a redirect is followed. False, or a promise of it, makes the redirect the response;
+   * an error is the request's.
+   */
+  readonly onRedirect?: (
+    url: string,
+    status: number,
+    from: string,
+  ) => boolean | void | Promise<boolean | void>;
   /** Undo `content-encoding`, and ask for it. @default {true} */
   readonly decompress?: boolean;
   /** Send failed requests again. A number is the limit. @default {0} */
@@ -50,9 +69,9 @@ export interface RequestOptions {
 export interface ClientOptions extends Omit<RequestOptions, "signal" | "json"> {
   /** Idle connections kept for each origin. @default {10} */
   readonly maxIdlePerHost?: number;
-  /** Connections for each origin at once. @default {256} */
+  /** Connections of HTTP/1.1 for each origin at once; HTTP/2 needs one. @default {256} */
   readonly maxPerHost?: number;
-  /** Milliseconds an idle connection is kept. @default {30000} */
+  /** Milliseconds an idle connection is kept. 0: not at all. @default {30000} */
   readonly idleTimeout?: number;
   /** Milliseconds for a connection, its TLS handshake included. @default {20000} */
   readonly connectTimeout?: number;
@@ -96,6 +115,8 @@ export interface SendOptions extends RequestOptions {
 /** What is sent without the caller saying so, and how long things may take. */
 export const CLIENT_DEFAULTS = {
   timeout: 0,
+  queueTimeout: 60_000,
+  writeTimeout: 60_000,
   headTimeout: 300_000,
   bodyTimeout: 300_000,
   maxResponseBytes: 64 << 20,
@@ -107,17 +128,52 @@ export const CLIENT_DEFAULTS = {
   alpnProtos: ["http/1.1", "h2"] as readonly string[],
 };
 
-const COUNTS = [
+const REQUEST_COUNTS = [
   "timeout",
+  "queueTimeout",
+  "writeTimeout",
   "headTimeout",
   "bodyTimeout",
   "maxResponseBytes",
   "maxRedirects",
+] as const;
+
+const CLIENT_COUNTS = [
   "maxIdlePerHost",
   "maxPerHost",
   "idleTimeout",
   "connectTimeout",
 ] as const;
+
+function checkCount(name: string, value: unknown): void {
+  if (value === undefined || (typeof value === "number" && value >= 0)) return;
+  throw new TypeError(`Option ${name} must be a number >= 0: current value is ${String(value)}`);
+}
+
+/**
+ * Checks what may be told for one request.
+ *
+ * @throws {TypeError} If a setting cannot be used.
+ */
+export function checkRequestOptions(options: RequestOptions): void {
+  for (const name of REQUEST_COUNTS) checkCount(name, options[name]);
+  const { redirect, retry } = options;
+  if (
+    redirect !== undefined && redirect !== "follow" && redirect !== "manual" &&
+    redirect !== "error"
+  ) {
+    throw new TypeError(
+      `Option redirect must be "follow", "manual" or "error": current value is ${
+        JSON.stringify(redirect)
+      }`,
+    );
+  }
+  if (retry === undefined) return;
+  if (typeof retry !== "object" || retry === null) return checkCount("retry", retry);
+  checkCount("retry.limit", retry.limit);
+  checkCount("retry.backoff", retry.backoff);
+  checkCount("retry.maxBackoff", retry.maxBackoff);
+}
 
 /**
  * Checks a client's settings.
@@ -125,14 +181,8 @@ const COUNTS = [
  * @throws {TypeError} If one cannot be used.
  */
 export function poolOptions(options: ClientOptions): PoolOptions {
-  for (const name of COUNTS) {
-    const value = options[name];
-    if (value !== undefined && !(typeof value === "number" && value >= 0)) {
-      throw new TypeError(
-        `Cannot make client as ${name} must be a number >= 0: current value is ${value}`,
-      );
-    }
-  }
+  checkRequestOptions(options);
+  for (const name of CLIENT_COUNTS) checkCount(name, options[name]);
   const alpnProtos = options.alpnProtos ?? CLIENT_DEFAULTS.alpnProtos;
   if (alpnProtos.length === 0 || alpnProtos.some((p) => p !== "h2" && p !== "http/1.1")) {
     throw new TypeError(
@@ -158,6 +208,7 @@ export function poolOptions(options: ClientOptions): PoolOptions {
     maxPerHost: Math.max(1, options.maxPerHost ?? CLIENT_DEFAULTS.maxPerHost),
     idleTimeout: options.idleTimeout ?? CLIENT_DEFAULTS.idleTimeout,
     connectTimeout: options.connectTimeout ?? CLIENT_DEFAULTS.connectTimeout,
+    writeTimeout: options.writeTimeout ?? CLIENT_DEFAULTS.writeTimeout,
     alpnProtos,
     unixSocket: options.unixSocket ?? null,
     lookup: options.lookup ?? null,

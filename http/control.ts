@@ -15,6 +15,8 @@ export class Control implements TimerNode, Waiting {
   /** What to call to give up. */
   cancel: ((reason: Error) => void) | null = null;
   reason: Error | null = null;
+  /** The origin requested, for the message. */
+  where: string | undefined;
   readonly #signal: AbortSignal | undefined;
   readonly #timeout: number;
 
@@ -22,21 +24,24 @@ export class Control implements TimerNode, Waiting {
     this.#signal = signal;
     this.#timeout = timeout;
     if (signal !== undefined) {
-      if (signal.aborted) this.reason = signal.reason;
+      if (signal.aborted) this.reason = reasonOf(signal);
       else signal.addEventListener("abort", this.#onAbort, { once: true });
     }
     if (timeout > 0) timers.add(this, timeout);
   }
 
-  readonly #onAbort = (): void => this.#end(this.#signal!.reason);
+  readonly #onAbort = (): void => this.#end(reasonOf(this.#signal!));
 
   onTimeout(): void {
-    this.#end(new TimeoutError("timeout", this.#timeout));
+    this.#end(new TimeoutError("timeout", this.#timeout, this.where));
   }
 
   #end(reason: Error): void {
     this.reason ??= reason;
-    this.cancel?.(this.reason);
+    const cancel = this.cancel;
+    // Over: nobody may come to say so.
+    this.release();
+    cancel?.(this.reason);
   }
 
   check(): void {
@@ -50,8 +55,14 @@ export class Control implements TimerNode, Waiting {
   }
 }
 
+/** `abort(null)` is a reason too, if a poor one. */
+function reasonOf(signal: AbortSignal): Error {
+  return signal.reason ?? new DOMException("The signal has been aborted", "AbortError");
+}
+
 /** Waits, unless the request is given up. */
 export function sleep(ms: number, control: Control): Promise<void> {
+  if (control.reason !== null) return Promise.reject(control.reason);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       control.cancel = null;

@@ -5,6 +5,7 @@
  * @module
  */
 import { isIP } from "node:net";
+import { setImmediate } from "node:timers";
 import { abortable } from "@std/async";
 import { DialError, type DialPhase, TimeoutError } from "./error.ts";
 import { type DialTlsOptions, handshake, type Opening } from "./handshake.ts";
@@ -89,9 +90,9 @@ export class Attempt implements Opening {
     const { signal } = this;
     const { lookup } = this.#options;
     const conn = this.hold(
-      lookup === undefined ? await Deno.connect({ hostname, port, signal }) : await race(
+      lookup === undefined ? await connectTcp(hostname, port, signal) : await race(
         await this.#lookUp(lookup, hostname),
-        (address, signal) => Deno.connect({ hostname: address, port, signal }),
+        (address, signal) => connectTcp(address, port, signal),
         signal,
       ),
     );
@@ -181,6 +182,31 @@ export class Attempt implements Opening {
 function addressOf({ hostname, port, path }: DialOptions): string {
   if (path !== undefined) return path;
   return hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
+}
+
+/**
+ * `Deno.connect`, which forgets a connection that came about just before its signal aborted: so it
+ * is told a turn later, if it has not settled by then.
+ */
+async function connectTcp(
+  hostname: string,
+  port: number,
+  signal: AbortSignal,
+): Promise<Deno.TcpConn> {
+  const inner = new AbortController();
+  let settled = false;
+  const onAbort = () =>
+    setImmediate(() => {
+      if (!settled) inner.abort(signal.reason);
+    });
+  signal.throwIfAborted();
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    return await Deno.connect({ hostname, port, signal: inner.signal });
+  } finally {
+    settled = true;
+    signal.removeEventListener("abort", onAbort);
+  }
 }
 
 /** The platform has no error class of its own for a name that does not resolve. */

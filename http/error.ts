@@ -98,9 +98,13 @@ export class TimeoutError extends Error {
   /** The limit in milliseconds. */
   readonly ms: number;
 
-  /** The message names the phase and the limit. */
-  constructor(phase: string, ms: number) {
-    super(`Timed out in phase "${phase}": the limit is ${ms} ms`);
+  /** The message names the phase, the limit, and whom was waited for, if given. */
+  constructor(phase: string, ms: number, where?: string) {
+    super(
+      `Timed out in phase "${phase}": the limit is ${ms} ms${
+        where === undefined ? "" : `: ${where}`
+      }`,
+    );
     this.phase = phase;
     this.ms = ms;
   }

@@ -22,6 +22,9 @@ export interface RequestStart {
   readonly close: boolean;
 }
 
+/** Why an upload ends with its answer. */
+export const ANSWERED = "Request was answered before it was sent whole";
+
 /** The head waits for the body's first piece, which may be its last. */
 export const LATER = -2;
 
@@ -35,10 +38,14 @@ export interface ResponseStart {
 
 /** Waits of an exchange, in milliseconds; 0: no limit. */
 export interface ExchangeTimeouts {
+  /** Until a connection takes the request. */
+  readonly queueTimeout: number;
   /** From the end of the request to the head of the response. */
   readonly headTimeout: number;
   /** Between two pieces of the response's body. */
   readonly bodyTimeout: number;
+  /** During which the server takes nothing of the request's body. */
+  readonly writeTimeout: number;
 }
 
 /** See the module. */
@@ -51,12 +58,17 @@ export interface ClientExchange {
   readonly answered: boolean;
   /** The response's trailer fields, once the body was read to its end. */
   readonly trailers: FlatHeaders;
+  /** Called once when nothing more of the request can be sent, unless it was ended. */
+  onOver: ((reason: Error) => void) | null;
   /** Sends a piece of the body; a promise if the caller should wait. It must not change until sent. */
   write(piece: Uint8Array): Promise<void> | undefined;
   /** Ends the request, with a last piece of the body. */
   finish(piece?: Uint8Array | null, trailers?: FlatHeaders | null): void;
-  /** Waits until the server asks for the body (100), answers, or `ms` pass. */
-  continued(ms: number): Promise<void>;
+  /**
+   * Waits until the server asks for the body (100), answers, or `ms` pass. False if it answered: then
+   * it does not want the body.
+   */
+  continued(ms: number): Promise<boolean>;
   /** The response's head. */
   head(): Promise<ResponseStart>;
   /** The next piece of the response's body, or null at its end. */

@@ -202,6 +202,15 @@ export function fieldOf(flat: FlatHeaders, name: string): string | undefined {
   return undefined;
 }
 
+/** The values of a list-based field in all its lines, joined (RFC 9110 §5.3), or undefined. */
+export function listOf(flat: FlatHeaders, name: string): string | undefined {
+  let list: string | undefined;
+  for (let i = 0; i < flat.length; i += 2) {
+    if (flat[i] === name) list = list === undefined ? flat[i + 1]! : `${list}, ${flat[i + 1]}`;
+  }
+  return list;
+}
+
 /** Web `Headers` of a flat list, without pseudo-fields. */
 export function webHeaders(flat: FlatHeaders): Headers {
   const headers = new Headers();

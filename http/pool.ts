@@ -11,14 +11,18 @@ import { ClientSession } from "./h1/client_session.ts";
 import { H2Exchange } from "./h2/client_stream.ts";
 import { Session, type SessionOptions } from "./h2/mod.ts";
 import type { DialTlsOptions } from "./handshake.ts";
+import { Probe } from "./probe.ts";
 import type { Socket } from "./socket.ts";
 import { dialProxy, dialThrough } from "./tunnel.ts";
 import type { Target } from "./url.ts";
+import { Waiter } from "./waiter.ts";
 
 /** Connections to one origin at once, those being opened included. */
 export const DEFAULT_MAX_PER_HOST = 256;
-/** Milliseconds `close()` leaves to exchanges of HTTP/2 connections. */
+/** Milliseconds `close()` leaves to exchanges under way. */
 const CLOSE_GRACE_MS = 5000;
+/** Milliseconds a connection has to answer a PING once a request on it got no answer. */
+const PROBE_TIMEOUT_MS = 5000;
 
 /** Settings of a pool. */
 export interface PoolOptions {
@@ -26,6 +30,8 @@ export interface PoolOptions {
   readonly maxPerHost: number;
   readonly idleTimeout: number;
   readonly connectTimeout: number;
+  /** Milliseconds during which a server may take nothing of a request, HTTP/1.1. */
+  readonly writeTimeout: number;
   readonly alpnProtos: readonly string[];
   /** With `alpnProtos`. */
   readonly tls: DialTlsOptions;
@@ -49,13 +55,6 @@ export interface Waiting {
   cancel: ((reason: Error) => void) | null;
 }
 
-interface Waiter {
-  readonly start: RequestStart;
-  readonly timeouts: ExchangeTimeouts;
-  readonly resolve: (exchange: ClientExchange) => void;
-  readonly reject: (error: Error) => void;
-}
-
 /** Connections to one origin by one route. */
 class Host {
   readonly #pool: Pool;
@@ -72,6 +71,8 @@ class Host {
   readonly #dials = new Set<AbortController>();
   #waiters: Waiter[] = [];
   #closed = false;
+  #closing: Promise<void> | null = null;
+  #onDrained: (() => void) | null = null;
 
   constructor(pool: Pool, options: PoolOptions, route: Route, key: string) {
     this.#pool = pool;
@@ -91,6 +92,11 @@ class Host {
     return this.#idle.length;
   }
 
+  /** Whether idle connections are kept at all. */
+  get #kept(): boolean {
+    return this.#options.maxIdlePerHost > 0 && this.#options.idleTimeout > 0;
+  }
+
   get open(): number {
     return this.#all.size + this.#sessions.size;
   }
@@ -106,18 +112,20 @@ class Host {
       if (exchange !== null) return exchange;
     }
     return new Promise((resolve, reject) => {
-      const waiter: Waiter = { start, timeouts, resolve, reject };
+      const waiter = new Waiter(start, timeouts, resolve, reject, this.#giveUp);
       this.#waiters.push(waiter);
-      waiting.cancel = (reason) => {
-        const at = this.#waiters.indexOf(waiter);
-        if (at < 0) return;
-        this.#waiters.splice(at, 1);
-        if (this.#waiters.length === 0) this.#abandonDials(reason);
-        reject(reason);
-      };
+      waiting.cancel = (reason) => this.#giveUp(waiter, reason);
       this.#dialIfNeeded();
     });
   }
+
+  readonly #giveUp = (waiter: Waiter, reason: Error): void => {
+    const at = this.#waiters.indexOf(waiter);
+    if (at < 0) return;
+    this.#waiters.splice(at, 1);
+    if (this.#waiters.length === 0) this.#abandonDials(reason);
+    waiter.reject(reason);
+  };
 
   #take(start: RequestStart, timeouts: ExchangeTimeouts): ClientExchange | null {
     const shared = this.#shared;
@@ -126,7 +134,13 @@ class Host {
       if (connection.exhausted) {
         this.#shared = null;
       } else if (connection.available) {
-        const exchange = new H2Exchange(shared.session, start, timeouts, shared.count > 0);
+        const exchange = new H2Exchange(
+          shared.session,
+          start,
+          timeouts,
+          shared.count > 0,
+          this.#suspect,
+        );
         if (exchange.begin()) {
           shared.count++;
           return exchange;
@@ -226,7 +240,7 @@ class Host {
       throw new DialError(
         target.authority,
         "alpn",
-        `the server chose no protocol, and alpnProtos has no "http/1.1"`,
+        `server must choose "h2": it chose no protocol, and alpnProtos has no "http/1.1"`,
       );
     }
     return socket;
@@ -243,7 +257,7 @@ class Host {
     if (h2) {
       this.#share(socket);
     } else {
-      const session = new ClientSession(socket, this);
+      const session = new ClientSession(socket, this, this.#options.writeTimeout);
       this.#all.add(session);
       this.#idle.push(session);
       if (this.#waiters.length === 0) {
@@ -267,11 +281,21 @@ class Host {
         this.#sessions.delete(session);
         this.#forgetIfUnused();
       },
-    }, { idleTimeout: this.#options.idleTimeout, ...this.#options.http2 });
+    }, { idleTimeout: this.#kept ? this.#options.idleTimeout : 1, ...this.#options.http2 });
     this.#sessions.add(session);
     this.#shared = { session, count: 0 };
     session.start();
   }
+
+  /** A request got no answer, nor did anything else come: new ones go elsewhere. */
+  readonly #suspect = (session: Session): void => {
+    if (this.#shared?.session !== session) return;
+    this.#drop(session);
+    const { settled, streams } = session.connection;
+    // It never said a word, and nobody waits for one any more.
+    if (!settled && streams.size === 0) return session.destroy();
+    new Probe(session, this.#options.http2.keepalive?.timeout ?? PROBE_TIMEOUT_MS);
+  };
 
   #drop(session: Session): void {
     if (this.#shared?.session !== session) return;
@@ -299,6 +323,7 @@ class Host {
     this.#all.delete(session);
     const at = this.#idle.indexOf(session);
     if (at >= 0) this.#idle.splice(at, 1);
+    if (this.#all.size === 0) this.#onDrained?.();
     this.#dialIfNeeded();
     this.#forgetIfUnused();
   }
@@ -316,14 +341,32 @@ class Host {
     }
   }
 
-  async close(): Promise<void> {
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
     this.#closed = true;
     const error = new ConnectionLostError("Client was closed", "no");
     for (const waiter of this.#waiters) waiter.reject(error);
     this.#waiters = [];
     this.#abandonDials(error);
     for (const session of [...this.#idle]) session.close();
-    await Promise.all([...this.#sessions].map((session) => session.close(CLOSE_GRACE_MS)));
+    await Promise.all([
+      this.#drained(),
+      ...[...this.#sessions].map((session) => session.close(CLOSE_GRACE_MS)),
+    ]);
+  }
+
+  /** Resolves when the connections of HTTP/1.1 are gone, by force after a while. */
+  async #drained(): Promise<void> {
+    if (this.#all.size === 0) return;
+    const timer = setTimeout(() => {
+      const error = new ConnectionLostError("Client was closed", "maybe");
+      for (const session of [...this.#all]) session.cut(error);
+    }, CLOSE_GRACE_MS);
+    await new Promise<void>((resolve) => this.#onDrained = resolve);
+    clearTimeout(timer);
   }
 }
 

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { FlatHeaders } from "./headers.ts";
+import { fieldOf, type FlatHeaders } from "./headers.ts";
 import { parseTarget, type Target } from "./url.ts";
 
 /** Redirects followed unless configured. */
@@ -130,6 +130,25 @@ export class RedirectChain {
       );
     }
     return next;
+  }
+
+  /**
+   * Refuses a response with two locations: whoever checked one may follow the other.
+   *
+   * @throws {RedirectError} If they differ.
+   */
+  checkSingle(fields: FlatHeaders): void {
+    const first = fieldOf(fields, "location");
+    for (let i = 0; i < fields.length; i += 2) {
+      if (fields[i] !== "location" || fields[i + 1] === first) continue;
+      throw new RedirectError(
+        `Cannot follow redirect as location must come once: current values are ${
+          JSON.stringify(first)
+        } and ${JSON.stringify(fields[i + 1])}`,
+        "url",
+        this.urls,
+      );
+    }
   }
 
   #resolve(base: Target, location: string): Target {

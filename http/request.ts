@@ -9,15 +9,15 @@ import { StreamResetError } from "./error.ts";
 import type { ClientExchange, ResponseStart } from "./exchange.ts";
 import { ErrorCode } from "./h2/code.ts";
 import {
-  fieldOf,
   flattenHeaders,
   type HeaderObject,
   headerObject,
   type HeadersInput,
+  listOf,
   webHeaders,
 } from "./headers.ts";
 import { BodyTooLargeError } from "./limits.ts";
-import { decoderFor } from "./response.ts";
+import { decoderFor, parseJson } from "./response.ts";
 import { formatAddress } from "./stream.ts";
 
 /** Progress of an upload or a download, in octets of the body. */
@@ -57,7 +57,10 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   #header: HeaderObject | undefined;
   #ended = false;
   #over = false;
+  /** Why nothing can be read any more. */
+  #failure: unknown = null;
   #source: PieceSource | null = null;
+  #decoding = false;
   #stop: (() => void) | null = null;
   #received = 0;
   #read = 0;
@@ -104,7 +107,7 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
       this.#head ??= await this.#exchange.head();
       return this;
     } catch (error) {
-      this.#finish();
+      this.#fail(error);
       throw error;
     }
   }
@@ -137,8 +140,12 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
     return headerObject(this.#exchange.trailers);
   }
 
-  /** The next piece of the response's body, or null at its end. */
+  /**
+   * The next piece of the response's body, or null at its end. Once it has rejected it always does:
+   * half a body never looks like a whole one.
+   */
   async read(): Promise<Uint8Array | null> {
+    if (this.#failure !== null) throw this.#failure;
     if (this.#over) return null;
     if (this.#head === null) await this.waitResponse();
     try {
@@ -162,7 +169,7 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   #giveUp(error: unknown): never {
     this.#exchange.abort(error as Error);
     this.#stop?.();
-    this.#finish();
+    this.#fail(error);
     throw error;
   }
 
@@ -171,7 +178,12 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
     const { decompress, maxResponseBytes, onDownload } = this.#settings;
     return length > 0 && length <= MAX_WHOLE_BYTES && onDownload === undefined &&
       (maxResponseBytes <= 0 || length <= maxResponseBytes) &&
-      !(decompress && fieldOf(fields, "content-encoding") !== undefined);
+      !(decompress && listOf(fields, "content-encoding") !== undefined);
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    this.#finish();
   }
 
   #open(head: ResponseStart): PieceSource {
@@ -186,8 +198,14 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
       return piece;
     };
     if (!this.#settings.decompress) return raw;
-    const codings = parseCodings(fieldOf(head.fields, "content-encoding"));
-    if (codings === null || codings.length === 0) return raw;
+    const codings = parseCodings(listOf(head.fields, "content-encoding"));
+    if (codings === null || codings.length === 0) {
+      if (maxResponseBytes > 0 && head.length > maxResponseBytes) {
+        throw new BodyTooLargeError(maxResponseBytes, "maxResponseBytes");
+      }
+      return raw;
+    }
+    this.#decoding = true;
     const { read, cancel } = decompress(raw, codings, maxResponseBytes);
     this.#stop = cancel;
     return read;
@@ -227,6 +245,14 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
     return decoderFor(this.header["content-type"]).decode(await this.readBytes());
   }
 
+  /**
+   * The whole body as JSON. Rejects with `SyntaxError` if it is not.
+   */
+  async json<T = unknown>(): Promise<T> {
+    const text = await this.readAll();
+    return parseJson(text, this.status, this.url, this.header["content-type"]) as T;
+  }
+
   /** The body's pieces; leaving the loop early closes the stream. */
   async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
     try {
@@ -248,16 +274,38 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
     }, { highWaterMark: 0 });
   }
 
-  /** The response as the web platform has it, its body still streaming. */
+  /**
+   * The response as the web platform has it, its body still streaming. Where a coding is undone the
+   * fields that speak of it are left out, as `fetch` does.
+   *
+   * @throws {RangeError} If its status is none the platform knows; the stream is closed then.
+   */
   toResponse(): Response {
     const { status } = this;
+    const headers = webHeaders(this.#head?.fields ?? []);
+    // Looks at the codings, which is the first thing reading does.
+    try {
+      if (this.#head !== null && !this.#over) this.#source ??= this.#open(this.#head);
+    } catch (error) {
+      this.#exchange.abort(error as Error);
+      this.#fail(error);
+      throw error;
+    }
+    if (this.#decoding) {
+      headers.delete("content-encoding");
+      headers.delete("content-length");
+    }
     const bodiless = status === 204 || status === 205 || status === 304;
-    const response = new Response(bodiless ? null : this.readable, {
-      status,
-      headers: webHeaders(this.#head?.fields ?? []),
-    });
-    Object.defineProperty(response, "url", { value: this.url });
-    return response;
+    try {
+      const response = new Response(bodiless ? null : this.readable, { status, headers });
+      if (bodiless) this.close();
+      Object.defineProperty(response, "url", { value: this.url });
+      Object.defineProperty(response, "redirected", { value: this.redirects > 0 });
+      return response;
+    } catch (error) {
+      this.close();
+      throw error;
+    }
   }
 
   #finish(): void {
@@ -269,6 +317,7 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   /** Gives up what has not been read. May be called again. */
   close(): void {
     if (this.#over) return;
+    this.#failure = new TypeError("Cannot read as the stream was closed");
     this.#exchange.abort(new StreamResetError(ErrorCode.CANCEL, "local", "the stream was closed"));
     this.#stop?.();
     this.#finish();

@@ -30,6 +30,7 @@ export function prepareHead(
   decompress: boolean,
 ): Prepared {
   const given = flattenHeaders(headers);
+  for (let i = 0; i < defaults.length; i += 2) add(given, defaults[i]!, defaults[i + 1]!);
   const fields: string[] = [];
   let close = false;
   let expect = false;
@@ -75,17 +76,29 @@ export function prepareHead(
         }
         break;
       case "expect":
+        if (value.toLowerCase() !== "100-continue") {
+          throw new TypeError(
+            `Cannot request as expect must be "100-continue" (RFC 9110 §10.1.1): current value is ${
+              JSON.stringify(value)
+            }`,
+          );
+        }
+        // "A client MUST NOT generate a 100-continue expectation in a request that does not include
+        // content" (RFC 9110 §10.1.1).
+        if (body !== null && body.length === 0) continue;
         expect = true;
         break;
     }
     fields.push(name, value);
   }
-  for (let i = 0; i < defaults.length; i += 2) {
-    add(fields, defaults[i]!, defaults[i + 1]!);
-  }
   add(fields, "accept", "*/*");
   if (decompress) {
-    add(fields, "accept-encoding", ACCEPT_ENCODING);
+    // A part of a coded body cannot be decoded.
+    add(
+      fields,
+      "accept-encoding",
+      fieldOf(fields, "range") === undefined ? ACCEPT_ENCODING : "identity",
+    );
   }
   add(fields, "user-agent", "sluice");
   if (target.authorization !== null) add(fields, "authorization", target.authorization);

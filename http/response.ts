@@ -72,10 +72,40 @@ export class HttpResponse {
   /**
    * The body as JSON.
    *
-   * @throws {SyntaxError} If it is not JSON.
+   * @throws {SyntaxError} If it is not JSON; the message says what came instead.
    */
   json<T = unknown>(): T {
-    return JSON.parse(this.body);
+    return parseJson(this.body, this.status, this.url, this.header["content-type"]) as T;
+  }
+}
+
+/** Characters of a body that is not JSON that its error shows. */
+const MAX_SHOWN = 60;
+
+/**
+ * Reads a response's body as JSON.
+ *
+ * @throws {SyntaxError} If it is not JSON.
+ */
+export function parseJson(
+  text: string,
+  status: number,
+  url: string,
+  type: string | undefined,
+): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+    // A query may hold secrets, which have no place in logs.
+    throw new SyntaxError(
+      `Cannot read body as JSON: ${
+        cause instanceof Error ? cause.message : cause
+      }: response ${status} of ${url.replace(/\?.*$/, "")} is ${type ?? "of no content-type"}, ${
+        JSON.stringify(shown)
+      }`,
+      { cause },
+    );
   }
 }
 

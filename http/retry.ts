@@ -75,7 +75,8 @@ export function isTransient(error: unknown): boolean {
 export function retryAfter(value: string | undefined, now: number): number | null {
   if (value === undefined) return null;
   if (/^\d{1,9}$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
+  // A lenient parser makes dates even of "1.5".
+  const date = /^[A-Z][a-z]{2,8}, .* GMT$/.test(value) ? Date.parse(value) : NaN;
   return Number.isNaN(date) ? null : Math.max(0, date - now);
 }
 

@@ -64,8 +64,8 @@ function read(text: string): Target {
   const scheme = url.protocol === "https:" ? "https" : "http";
   const { hostname, host } = url;
   const authorization = url.username === "" && url.password === "" ? null : basic(
-    decoded(url.username),
-    decoded(url.password),
+    percentDecoded(url.username),
+    percentDecoded(url.password),
   );
   url.username = url.password = url.hash = "";
   return {
@@ -80,8 +80,8 @@ function read(text: string): Target {
   };
 }
 
-/** URLs let a percent sign stand that begins no escape. */
-function decoded(text: string): string {
+/** As far as it can be: `%` may stand for itself. */
+function percentDecoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {

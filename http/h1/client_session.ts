@@ -5,6 +5,7 @@
  */
 import { ConnectionLostError, StreamResetError, TimeoutError } from "../error.ts";
 import {
+  ANSWERED,
   type ClientExchange,
   type ExchangeTimeouts,
   LATER,
@@ -20,7 +21,7 @@ import { BodyReader, Found } from "./body.ts";
 import { MessageError } from "./error.ts";
 import { Input } from "./input.ts";
 import { Output } from "./output.ts";
-import { type HeadLimits, HeadSearch, readResponseHead } from "./read.ts";
+import { checkFirstResponseByte, type HeadLimits, HeadSearch, readResponseHead } from "./read.ts";
 import { Event, State, step } from "./state.ts";
 import {
   writeChunk,
@@ -54,7 +55,8 @@ export interface ClientSessionOwner {
   onClosed(session: ClientSession): void;
 }
 
-const WRITE_LIMITS = { writeTimeout: 60_000, minWriteRate: 0 };
+/** Octets of a request that may wait for the socket when its answer ends; more, and it is cut. */
+const MAX_UNSENT_BYTES = 64 << 10;
 
 interface Refable {
   ref?(): void;
@@ -79,14 +81,15 @@ export class ClientSession {
   readonly #owner: ClientSessionOwner;
   #exchange: H1Exchange | null = null;
 
-  constructor(socket: Socket, owner: ClientSessionOwner) {
+  constructor(socket: Socket, owner: ClientSessionOwner, writeTimeout: number) {
     this.socket = socket;
     this.#owner = owner;
     this.input = new Input(socket);
-    this.output = new Output(socket, WRITE_LIMITS, (error) => this.#onWriteError(error));
+    const limits = { writeTimeout, minWriteRate: 0 };
+    this.output = new Output(socket, limits, (error) => this.#onWriteError(error));
     this.watchdog = new Watchdog((phase, ms) => {
       if (this.#exchange === null) this.close();
-      else this.#exchange.abort(new TimeoutError(phase, ms));
+      else this.#exchange.onTimeout(phase, ms);
     });
     timers.retain();
   }
@@ -103,7 +106,10 @@ export class ClientSession {
     this.#exchange = null;
     this.watchdog.clear();
     // RFC 9112 §9.2: what comes after the last response belongs to no request.
-    if (!keep || !this.input.empty || this.input.ended || this.output.error !== null) {
+    if (
+      !keep || !this.input.empty || this.input.ended || this.output.error !== null ||
+      this.output.pending > MAX_UNSENT_BYTES
+    ) {
       return this.close();
     }
     this.input.shrink();
@@ -124,6 +130,12 @@ export class ClientSession {
     else this.#exchange.onWriteError(error);
   }
 
+  /** Ends the connection and the exchange on it. */
+  cut(reason: Error): void {
+    if (this.#exchange === null) this.close();
+    else this.#exchange.abort(reason);
+  }
+
   /** Ends the connection. */
   close(): void {
     if (this.closed) return;
@@ -139,6 +151,7 @@ export class ClientSession {
 class H1Exchange implements ClientExchange {
   readonly version = "HTTP/1.1";
   readonly reused: boolean;
+  onOver: ((reason: Error) => void) | null = null;
   readonly #session: ClientSession;
   readonly #start: RequestStart;
   readonly #timeouts: ExchangeTimeouts;
@@ -200,9 +213,8 @@ class H1Exchange implements ClientExchange {
 
   write(piece: Uint8Array): Promise<void> | undefined {
     if (this.#reason !== null) throw this.#reason;
-    if (this.#over) {
-      throw new ConnectionLostError("Request was answered before it was sent whole", "maybe");
-    }
+    if (this.#over) throw new ConnectionLostError(ANSWERED, "maybe");
+    if (this.#out === State.ERROR) throw this.#session.output.error!;
     if (this.#out === State.IDLE) {
       this.#length = -1;
       this.#begin();
@@ -211,7 +223,6 @@ class H1Exchange implements ClientExchange {
     this.#append(piece);
     const { output } = this.#session;
     output.flush();
-    if (output.error !== null) return undefined;
     return output.pending > (128 << 10) ? output.drained().catch(() => {}) : undefined;
   }
 
@@ -240,15 +251,16 @@ class H1Exchange implements ClientExchange {
     this.#out = step(this.#out, Event.END);
     if (this.#length < 0) writeLastChunk(this.#session.output, trailers);
     this.#session.output.flush();
+    this.#awaitHead();
   }
 
-  async continued(ms: number): Promise<void> {
+  async continued(ms: number): Promise<boolean> {
     this.#session.output.flush();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    await Promise.race([
-      new Promise<void>((resolve) => this.#onContinue = resolve),
-      new Promise<void>((resolve) => timer = setTimeout(() => resolve(), ms)),
-      this.head().then(() => {}),
+    return await Promise.race([
+      new Promise<boolean>((resolve) => this.#onContinue = () => resolve(true)),
+      new Promise<boolean>((resolve) => timer = setTimeout(() => resolve(true), ms)),
+      this.head().then(() => false),
     ]).finally(() => clearTimeout(timer));
   }
 
@@ -256,7 +268,27 @@ class H1Exchange implements ClientExchange {
     this.#keep = false;
     if (this.#out === State.BODY) this.#out = State.ERROR;
     // If an answer is there or on its way, it is read; a connection that is gone says so to readers.
-    if (this.#session.input.ended) this.abort(error);
+    if (this.#session.input.ended || error instanceof TimeoutError) return this.abort(error);
+    this.#awaitHead();
+    this.onOver?.(error);
+  }
+
+  /** The request is out, as far as it ever will be: from now on the answer is due. */
+  #awaitHead(): void {
+    const { headTimeout } = this.#timeouts;
+    if (headTimeout > 0 && this.#heading !== null && this.#head === null && !this.#over) {
+      this.#session.watchdog.set("headTimeout", headTimeout, performance.now());
+    }
+  }
+
+  onTimeout(phase: string, ms: number): void {
+    const { output } = this.#session;
+    if (phase === "headTimeout" && output.pending > 0 && output.error === null) {
+      // Still on its way out; should it stand still, the output's own limit ends it.
+      output.drained(0).then(() => this.#awaitHead(), () => {});
+    } else {
+      this.abort(new TimeoutError(phase, ms, `${this.#start.scheme}://${this.#start.authority}`));
+    }
   }
 
   // ---- response --------------------------------------------------------------------------------
@@ -277,7 +309,7 @@ class H1Exchange implements ClientExchange {
         }
       }
       this.#session.output.flush();
-      if (headTimeout > 0) {
+      if (headTimeout > 0 && this.#out !== State.BODY) {
         this.#session.watchdog.set("headTimeout", headTimeout, performance.now());
       }
       for (let informational = 0;;) {
@@ -286,6 +318,7 @@ class H1Exchange implements ClientExchange {
           ? -1
           : search.find(input.buf, input.start, input.end, RESPONSE_HEAD_LIMITS);
         if (end < 0) {
+          if (!input.empty) checkFirstResponseByte(input.buf[input.start]!);
           if (input.ended || !await input.fill()) throw this.#endedEarly();
           continue;
         }
@@ -332,10 +365,11 @@ class H1Exchange implements ClientExchange {
   }
 
   #endedEarly(): Error {
+    const connection = `Connection to ${this.#start.authority}`;
     return this.#session.output.error ?? new ConnectionLostError(
       this.answered
-        ? "Connection was closed by the peer in the middle of a response"
-        : "Connection was closed by the peer before it answered",
+        ? `${connection} was closed by the peer in the middle of a response`
+        : `${connection} was closed by the peer before it answered`,
       "maybe",
     );
   }
@@ -434,6 +468,7 @@ class H1Exchange implements ClientExchange {
   #finish(): void {
     if (this.#over) return;
     this.#over = true;
+    this.onOver?.(new ConnectionLostError(ANSWERED, "maybe"));
     // A connection whose request is half sent cannot carry another.
     this.#session.done(this.#keep && this.#out === State.DONE);
   }
@@ -446,6 +481,7 @@ class H1Exchange implements ClientExchange {
     this.#reason = reason;
     if (!this.#over) {
       this.#over = true;
+      this.onOver?.(reason);
       this.#session.done(false);
     }
     return reason;
@@ -455,6 +491,7 @@ class H1Exchange implements ClientExchange {
     if (this.#over) return;
     this.#reason = reason ?? new StreamResetError(ErrorCode.CANCEL, "local");
     this.#over = true;
+    this.onOver?.(this.#reason);
     this.#session.output.fail(this.#reason);
     this.#session.done(false);
   }

@@ -245,6 +245,26 @@ function originForm(method: string, target: string, block: HeaderBlock): string 
   return path.charCodeAt(0) === 0x2f ? path : "/" + path;
 }
 
+/**
+ * Refuses at once what cannot begin a response, for what comes of another protocol may never have a
+ * line end.
+ *
+ * @throws {MessageError}
+ */
+export function checkFirstResponseByte(byte: number): void {
+  if (byte === 0x48) return;
+  const guess = byte === 0
+    ? ", which looks like HTTP/2"
+    : byte === 0x15
+    ? ", which looks like TLS"
+    : "";
+  throw new MessageError(
+    `Response must begin with its version (RFC 9112 §4): got octet 0x${
+      byte.toString(16).padStart(2, "0")
+    }${guess}`,
+  );
+}
+
 /** A response's head. */
 export interface ResponseHead {
   /** 100–999. */

@@ -3,8 +3,15 @@
  *
  * @module
  */
-import { ConnectionLostError, StreamResetError, TimeoutError } from "../error.ts";
-import type { ClientExchange, ExchangeTimeouts, RequestStart, ResponseStart } from "../exchange.ts";
+import { ConnectionLostError, ProtocolError, StreamResetError, TimeoutError } from "../error.ts";
+import {
+  ANSWERED,
+  type ClientExchange,
+  type ExchangeTimeouts,
+  LATER,
+  type RequestStart,
+  type ResponseStart,
+} from "../exchange.ts";
 import type { FlatHeaders } from "../headers.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
 import type { SocketAddress } from "../socket.ts";
@@ -14,6 +21,10 @@ import { responseHead } from "./head.ts";
 import type { Session } from "./session.ts";
 import { Stream } from "./stream.ts";
 
+/** Milliseconds waited for a server after which giving up makes its connection suspect. */
+const QUIET_MS = 1000;
+/** Share of the wait, at its end, during which nothing at all came. */
+const QUIET_SHARE = 0.75;
 /** Informational responses before the final one. */
 const MAX_INFORMATIONAL = 32;
 
@@ -23,9 +34,11 @@ export class H2Exchange extends Stream implements ClientExchange {
   readonly reused: boolean;
   answered = false;
   trailers: FlatHeaders = [];
+  onOver: ((reason: Error) => void) | null = null;
   readonly #session: Session;
   readonly #start: RequestStart;
   readonly #timeouts: ExchangeTimeouts;
+  readonly #onQuiet: (session: Session) => void;
   #sent = 0;
   #informational = 0;
   #head: ResponseStart | null = null;
@@ -34,18 +47,27 @@ export class H2Exchange extends Stream implements ClientExchange {
   #whole: Uint8Array | null = null;
   #filled = 0;
   #ended = false;
+  /** The response was read to its end. */
+  #done = false;
   #reason: Error | null = null;
   #wake: (() => void) | null = null;
   #onContinue: (() => void) | null = null;
   #watchdog: Watchdog | null = null;
+  /** When the present wait began. */
+  #since = Infinity;
+  /** Watches over output that flow control holds back, and how much that was. */
+  #writeWatchdog: Watchdog | null = null;
+  #unsent = 0;
 
   constructor(
     session: Session,
     start: RequestStart,
     timeouts: ExchangeTimeouts,
     reused: boolean,
+    onQuiet: (session: Session) => void,
   ) {
     super();
+    this.#onQuiet = onQuiet;
     this.#session = session;
     this.#start = start;
     this.#timeouts = timeouts;
@@ -98,6 +120,15 @@ export class H2Exchange extends Stream implements ClientExchange {
         if (head.status === 100) this.#onContinue?.();
         return;
       }
+      if (end && head.contentLength > 0 && this.#start.method !== "HEAD" && head.status !== 304) {
+        return this.abort(
+          new ProtocolError(
+            `Response must have the ${head.contentLength} octets its content-length says (RFC 9113 §8.1.1): it ended without`,
+            ErrorCode.PROTOCOL_ERROR,
+            "stream",
+          ),
+        );
+      }
       const none = end || this.#start.method === "HEAD" || head.status === 304;
       // The length told is that of the body there would have been.
       if (this.#start.method === "HEAD") this.expected = -1;
@@ -126,18 +157,25 @@ export class H2Exchange extends Stream implements ClientExchange {
 
   onEnd(): void {
     this.#ended = true;
-    this.#watchdog?.stop();
+    this.#stopWatching();
     this.#notify();
     // A server that has answered does not want the rest of the request.
-    if (this.sendable) this.reset(ErrorCode.NO_ERROR);
+    if (this.sendable || this.queue !== null) this.reset(ErrorCode.NO_ERROR);
+    this.onOver?.(new ConnectionLostError(ANSWERED, "maybe"));
   }
 
   onReset(error: Error): void {
-    this.#watchdog?.stop();
+    this.#stopWatching();
+    this.onOver?.(error);
     // RFC 9113 §8.1: a complete response stands, even if the stream was reset after it.
     if (this.#ended) return;
     this.#reason ??= error;
     this.#notify();
+  }
+
+  #stopWatching(): void {
+    this.#watchdog?.stop();
+    this.#writeWatchdog?.stop();
   }
 
   #notify(): void {
@@ -146,12 +184,26 @@ export class H2Exchange extends Stream implements ClientExchange {
     wake?.();
   }
 
-  async #wait(phase: "headTimeout" | "bodyTimeout"): Promise<void> {
+  /** Limits the wait for the head, once the request is out, or for more of the body. */
+  #watch(phase: "headTimeout" | "bodyTimeout"): void {
     const ms = this.#timeouts[phase];
-    if (ms > 0) {
-      this.#watchdog ??= new Watchdog((name, limit) => this.abort(new TimeoutError(name, limit)));
-      this.#watchdog.set(phase, ms, performance.now());
-    }
+    const now = performance.now();
+    this.#since = now;
+    if (ms <= 0 || (phase === "headTimeout" && this.sendable)) return;
+    this.#watchdog ??= new Watchdog((name, limit) => {
+      // A request still on its way out has its own limit.
+      if (name === "headTimeout" && this.queue !== null) this.#watch(name);
+      else this.#timeOut(name, limit);
+    });
+    this.#watchdog.set(phase, ms, now);
+  }
+
+  #timeOut(phase: string, ms: number): void {
+    this.abort(new TimeoutError(phase, ms, `${this.#start.scheme}://${this.#start.authority}`));
+  }
+
+  async #wait(phase: "headTimeout" | "bodyTimeout"): Promise<void> {
+    this.#watch(phase);
     await new Promise<void>((resolve) => {
       const before = this.#wake;
       this.#wake = before === null ? resolve : () => (before(), resolve());
@@ -168,8 +220,28 @@ export class H2Exchange extends Stream implements ClientExchange {
     if (length >= 0 && this.#sent > length) {
       throw new RangeError(`Cannot send more than content-length says: ${length} octets`);
     }
+    if (this.#ended) throw new ConnectionLostError(ANSWERED, "maybe");
     if (!this.sendable || piece.length === 0) return undefined;
-    return this.sendData(piece);
+    return this.#send(piece, false);
+  }
+
+  #send(piece: Uint8Array, end: boolean): Promise<void> | undefined {
+    const wait = this.sendData(piece, end);
+    if (this.queue !== null) this.#watchOutput();
+    return wait;
+  }
+
+  /** The server has to take some of what waits within each `writeTimeout`. */
+  #watchOutput(): void {
+    const ms = this.#timeouts.writeTimeout;
+    if (ms <= 0 || (this.#writeWatchdog !== null && this.#writeWatchdog.phase !== "")) return;
+    this.#unsent = this.queue!.length;
+    this.#writeWatchdog ??= new Watchdog((phase, limit) => {
+      if (this.queue === null || this.queue.length === 0) return;
+      if (this.queue.length < this.#unsent) this.#watchOutput();
+      else this.#timeOut(phase, limit);
+    });
+    this.#writeWatchdog.set("writeTimeout", ms, performance.now());
   }
 
   finish(piece: Uint8Array | null = null, trailers: FlatHeaders | null = null): void {
@@ -184,25 +256,30 @@ export class H2Exchange extends Stream implements ClientExchange {
     }
     const trailing = trailers !== null && trailers.length > 0;
     if (piece !== null && piece.length > 0) {
-      this.sendData(piece, !trailing);
+      this.#send(piece, !trailing);
       if (trailing) this.end(trailers);
     } else {
       this.end(trailing ? trailers : true);
     }
+    if (this.#wake !== null && this.#head === null) this.#watch("headTimeout");
   }
 
-  async continued(ms: number): Promise<void> {
+  async continued(ms: number): Promise<boolean> {
     let timer: ReturnType<typeof setTimeout> | undefined;
-    await Promise.race([
-      new Promise<void>((resolve) => this.#onContinue = resolve),
-      new Promise<void>((resolve) => timer = setTimeout(() => resolve(), ms)),
-      this.head().then(() => {}),
+    return await Promise.race([
+      new Promise<boolean>((resolve) => this.#onContinue = () => resolve(true)),
+      new Promise<boolean>((resolve) => timer = setTimeout(() => resolve(true), ms)),
+      this.head().then(() => false),
     ]).finally(() => clearTimeout(timer));
   }
 
   // ---- response --------------------------------------------------------------------------------
 
   async head(): Promise<ResponseStart> {
+    const { method, length } = this.#start;
+    if (length === LATER && this.#sent === 0 && /^(?:GET|HEAD|DELETE|OPTIONS)$/.test(method)) {
+      this.finish();
+    }
     while (this.#head === null) {
       if (this.#reason !== null) throw this.#reason;
       await this.#wait("headTimeout");
@@ -213,11 +290,15 @@ export class H2Exchange extends Stream implements ClientExchange {
   async read(): Promise<Uint8Array | null> {
     if (this.#head === null) await this.head();
     while (this.#pieces.length === 0) {
-      if (this.#ended) return null;
       if (this.#reason !== null) throw this.#reason;
+      if (this.#ended) {
+        this.#done = true;
+        return null;
+      }
       await this.#wait("bodyTimeout");
     }
     const piece = this.#pieces.shift()!;
+    if (this.#ended && this.#pieces.length === 0) this.#done = true;
     this.consumed(piece.length);
     return piece;
   }
@@ -231,10 +312,12 @@ export class H2Exchange extends Stream implements ClientExchange {
     }
     this.#pieces = [];
     this.#whole = whole;
-    while (!this.#ended) {
+    for (;;) {
       if (this.#reason !== null) throw this.#reason;
+      if (this.#ended) break;
       await this.#wait("bodyTimeout");
     }
+    this.#done = true;
     return whole;
   }
 
@@ -243,14 +326,23 @@ export class H2Exchange extends Stream implements ClientExchange {
   }
 
   abort(reason: Error): void {
-    if (this.#ended) {
-      for (const piece of this.#pieces) this.consumed(piece.length);
-      this.#pieces = [];
-      return;
-    }
-    this.#reason ??= reason ?? new ConnectionLostError("Exchange was given up", "maybe");
-    this.#watchdog?.stop();
+    if (this.#done || this.#reason !== null) return;
+    this.#reason = reason ?? new ConnectionLostError("Exchange was given up", "maybe");
+    this.#stopWatching();
+    // What came and was not read would look like the whole of it, or the end.
+    for (const piece of this.#pieces) this.consumed(piece.length);
+    this.#pieces = [];
     if (!this.closed) this.reset(ErrorCode.CANCEL);
+    this.onOver?.(this.#reason);
     this.#notify();
+    this.#suspect();
+  }
+
+  /** Given up for want of an answer: then perhaps the connection is gone, and nobody said so. */
+  #suspect(): void {
+    const now = performance.now();
+    const waited = now - this.#since;
+    if (now - this.#session.connection.now < waited * QUIET_SHARE) return;
+    if (waited >= QUIET_MS || this.#reason!.name === "TimeoutError") this.#onQuiet(this.#session);
   }
 }

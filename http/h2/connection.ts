@@ -7,7 +7,13 @@ import { Decoder, type FieldBlock, HpackError, type Template } from "../hpack/mo
 import { AbuseGuard, DEFAULT_ABUSE_LIMITS } from "./abuse.ts";
 import { ErrorCode, errorCodeName } from "./code.ts";
 import type { ConnectionOptions, ConnectionOwner } from "./connection_options.ts";
-import { DEFAULT_CONNECTION_WINDOW, DEFAULT_STREAM_WINDOW, MAX_WINDOW } from "./flow.ts";
+import {
+  DEFAULT_CONNECTION_WINDOW,
+  DEFAULT_STREAM_WINDOW,
+  MAX_UNCONSUMED_BYTES,
+  MAX_UNCONSUMED_WINDOWS,
+  MAX_WINDOW,
+} from "./flow.ts";
 import { MAX_STREAM_ID, MIN_MAX_FRAME_SIZE, PREFACE } from "./frame.ts";
 import { FrameReader, type FrameSink } from "./frame_reader.ts";
 import type { FrameWriter } from "./frame_writer.ts";
@@ -22,6 +28,16 @@ import { afterLocalEnd, afterRemoteEnd, canReceive, State } from "./stream_state
 
 /** Output a server may hold for one peer before it refuses that peer's new streams. */
 const MAX_QUEUED_OUTPUT = 32 << 20;
+
+/** A server without HTTP/2 answers the preface with text, which would make an odd frame. */
+function checkNoText(buf: Uint8Array, start: number, end: number): void {
+  if (end - start < 4) return;
+  for (let i = 0; i < 4; i++) if (buf[start + i] !== "HTTP".charCodeAt(i)) return;
+  throw new ProtocolError(
+    "Server must speak HTTP/2 as the client does by prior knowledge (RFC 9113 §3.3): it answers in HTTP/1.1",
+    ErrorCode.HTTP_1_1_REQUIRED,
+  );
+}
 
 /** Octets of GOAWAY debug data sent. */
 const MAX_DEBUG_DATA = 256;
@@ -82,6 +98,9 @@ export class Connection implements FrameSink, OutboundOwner {
     this.#inbound = new Inbound(
       this.#options.streamWindow,
       this.#options.connectionWindow,
+      role === "server"
+        ? MAX_UNCONSUMED_BYTES
+        : Math.max(MAX_UNCONSUMED_BYTES, MAX_UNCONSUMED_WINDOWS * this.#options.streamWindow),
       this.writer,
       () => owner.wantWrite(),
     );
@@ -150,6 +169,7 @@ export class Connection implements FrameSink, OutboundOwner {
           }
         }
       }
+      if (!this.settled && this.role === "client") checkNoText(buf, start, end);
       return this.#reader.read(buf, start, end, this);
     } catch (error) {
       this.#fatal(

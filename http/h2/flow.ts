@@ -26,6 +26,12 @@ export const DEFAULT_CONNECTION_WINDOW = 16 << 20;
 export const MAX_UNCONSUMED_BYTES = 32 << 20;
 
 /**
+ * The same for the connection of a client, in windows of its streams: it opened them itself, and
+ * responses it leaves unread must not stand in the way of others. Servers allow fewer streams.
+ */
+export const MAX_UNCONSUMED_WINDOWS = 256;
+
+/**
  * Share of a window that is collected before WINDOW_UPDATE returns it. At one half, a sender with a
  * small window and delayed ACKs stalls; an eighth keeps it running at little cost.
  */

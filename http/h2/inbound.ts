@@ -1,4 +1,4 @@
-import { CREDIT_SHARE, INITIAL_CONNECTION_WINDOW, MAX_UNCONSUMED_BYTES } from "./flow.ts";
+import { CREDIT_SHARE, INITIAL_CONNECTION_WINDOW } from "./flow.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import type { Stream } from "./stream.ts";
 import { canReceive } from "./stream_state.ts";
@@ -7,6 +7,7 @@ import { canReceive } from "./stream_state.ts";
 export class Inbound {
   readonly #streamWindow: number;
   readonly #connectionWindow: number;
+  readonly #maxUnconsumed: number;
   readonly #writer: FrameWriter;
   readonly #wantWrite: () => void;
   #window = INITIAL_CONNECTION_WINDOW;
@@ -19,11 +20,13 @@ export class Inbound {
   constructor(
     streamWindow: number,
     connectionWindow: number,
+    maxUnconsumed: number,
     writer: FrameWriter,
     wantWrite: () => void,
   ) {
     this.#streamWindow = streamWindow;
     this.#connectionWindow = connectionWindow;
+    this.#maxUnconsumed = maxUnconsumed;
     this.#writer = writer;
     this.#wantWrite = wantWrite;
   }
@@ -63,7 +66,7 @@ export class Inbound {
     stream.unconsumed += length;
     this.#unconsumed += length;
     if (size > length) this.#returnStream(stream, size - length);
-    if (this.#unconsumed < MAX_UNCONSUMED_BYTES) this.#return(size);
+    if (this.#unconsumed < this.#maxUnconsumed) this.#return(size);
     else this.#credit += size;
   }
 
@@ -74,7 +77,7 @@ export class Inbound {
     if (n === 0) return;
     stream.unconsumed -= n;
     this.#unconsumed -= n;
-    if (this.#credit > 0 && this.#unconsumed < MAX_UNCONSUMED_BYTES) this.#return(0);
+    if (this.#credit > 0 && this.#unconsumed < this.#maxUnconsumed) this.#return(0);
     if (canReceive(stream.state)) this.#returnStream(stream, n);
   }
 

@@ -9,7 +9,6 @@ import {
 } from "node:zlib";
 import {
   BodyTooLargeError,
-  type Client,
   ConnectionLostError,
   DialError,
   listen,
@@ -17,90 +16,10 @@ import {
   ProtocolError,
   RedirectError,
 } from "../../http/mod.ts";
+import { always, OK, RawServer, readRequest, type Script, send, using } from "./raw_server.ts";
 import { testCertificate } from "./transports.ts";
 
 const encoder = new TextEncoder();
-
-/** What a raw server does with its nth connection. */
-type Script = (conn: Deno.TcpConn, nth: number) => Promise<void>;
-
-/** A server that does as told, byte by byte. */
-class RawServer implements AsyncDisposable {
-  readonly #listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  readonly #conns = new Set<Deno.TcpConn>();
-  readonly #loop: Promise<void>;
-  connections = 0;
-  requests = 0;
-
-  constructor(script: Script) {
-    this.#loop = (async () => {
-      const running: Promise<void>[] = [];
-      for await (const conn of this.#listener) {
-        this.#conns.add(conn);
-        running.push(
-          script(conn, ++this.connections).catch(() => {}).finally(() => {
-            try {
-              conn.close();
-            } catch {
-              // Closed by the script.
-            }
-          }),
-        );
-      }
-      await Promise.all(running);
-    })();
-  }
-
-  get url(): string {
-    return `http://127.0.0.1:${this.#listener.addr.port}/`;
-  }
-
-  async [Symbol.asyncDispose]() {
-    this.#listener.close();
-    for (const conn of this.#conns) {
-      try {
-        conn.close();
-      } catch {
-        // Closed already.
-      }
-    }
-    await this.#loop;
-  }
-}
-
-/** Reads one request without body; false at the end. */
-async function readRequest(conn: Deno.Conn): Promise<string> {
-  const buf = new Uint8Array(65536);
-  let text = "";
-  while (!text.includes("\r\n\r\n")) {
-    const n = await conn.read(buf);
-    if (n === null) throw new Error("end");
-    text += new TextDecoder().decode(buf.subarray(0, n));
-  }
-  return text;
-}
-
-async function send(conn: Deno.Conn, text: string | Uint8Array): Promise<void> {
-  const bytes = typeof text === "string" ? Uint8Array.from(text, (c) => c.charCodeAt(0)) : text;
-  for (let at = 0; at < bytes.length;) at += await conn.write(bytes.subarray(at));
-}
-
-/** Answers every request on every connection with `answer`. */
-const always = (answer: string | Uint8Array, close = false): Script => async (conn) => {
-  for (;;) {
-    await readRequest(conn);
-    await send(conn, answer);
-    if (close) return;
-  }
-};
-
-async function using(script: Script, run: (client: Client, server: RawServer) => Promise<void>) {
-  await using server = new RawServer(script);
-  await using client = newClient();
-  await run(client, server);
-}
-
-const OK = "HTTP/1.1 200 OK\r\n";
 
 const BROKEN: readonly (readonly [string, string])[] = [
   [

@@ -58,3 +58,33 @@ Deno.test("a program waits for what it awaits, with nothing else to keep it aliv
   `);
   assertEquals(stdout, "[deadline_exceeded] the deadline passed");
 });
+
+Deno.test("a program ends though its requests ended in every bad way", async () => {
+  const silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const conns: Deno.Conn[] = [];
+  const accepting = (async () => {
+    for await (const conn of silent) conns.push(conn);
+  })();
+  const { stdout, ms } = await program(`
+    import { http } from "@sluice/sluice";
+    const url = "127.0.0.1:${silent.addr.port}";
+    const ends = [];
+    for (const alpnProtos of [["http/1.1"], ["h2"]]) {
+      const client = http.newClient({ alpnProtos, connectTimeout: 100, timeout: 60_000 });
+      const get = (url, options) => client.get(url, null, options).catch((e) => ends.push(e.name));
+      await get("http://" + url, { timeout: 50 });
+      await get("http://" + url, { headTimeout: 50 });
+      await get("http://" + url, { signal: AbortSignal.timeout(50) });
+      await get("https://" + url);
+      await get("http://127.0.0.1:1", { retry: { limit: 1, backoff: 1 } });
+    }
+    console.log(ends.join(" "));
+  `);
+  const each = "TimeoutError TimeoutError TimeoutError DialError DialError";
+  assertEquals(stdout, `${each} ${each}`);
+  // Less than what any limit of the client would end by itself.
+  assert(ms < 4000, `it took ${ms} ms`);
+  silent.close();
+  for (const conn of conns) conn.close();
+  await accepting;
+});
