@@ -11,6 +11,7 @@ import {
   mayCompress,
   MIN_COMPRESS_BYTES,
 } from "./compress.ts";
+import { MessageError } from "./h1/error.ts";
 import { Event, State, step } from "./h1/state.ts";
 import { allowedInTrailers } from "./h1/fields.ts";
 import {
@@ -130,14 +131,24 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
 
   /** The whole URL. */
   get url(): string {
-    return `${this.scheme}://${
-      this.authority || formatAddress(this.socket.localAddr)
-    }${this.target}`;
+    return `${this.scheme}://${this.authority || formatAddress(this.socket.localAddr)}${
+      this.target === "*" ? "" : this.target
+    }`;
   }
 
-  /** The request as the web platform has it. Its body is this stream's: read one or the other. */
+  /**
+   * The request as the web platform has it. Its body is this stream's: read one or the other.
+   *
+   * @throws {MessageError} If the request's host is none that a URL can have. A handler that lets it
+   * through answers 400.
+   */
   get request(): Request {
     if (this.#request !== undefined) return this.#request;
+    if (!URL.canParse(this.url)) {
+      throw this.requestFault ??= new MessageError(
+        `Request must have a URL: got ${JSON.stringify(this.url)}`,
+      );
+    }
     const bodiless = this.method === "GET" || this.method === "HEAD" || !this.hasBody;
     return this.#request = new Request(this.url, {
       method: this.method,

@@ -12,7 +12,9 @@ export async function loop(once, input, print) {
       const end = begun + seconds * 1000;
       await Promise.all(Array.from({ length: concurrency }, async () => {
         while (performance.now() < end) {
-          bytes += await once(url);
+          // Not `bytes += await …`: that adds to what `bytes` was before the wait.
+          const received = await once(url);
+          bytes += received;
           count++;
         }
       }));

@@ -4,7 +4,7 @@
  * @module
  */
 import { ConnectionLostError, StreamResetError, TimeoutError } from "../error.ts";
-import { type FlatHeaders, type HeaderObject, headerObject } from "../headers.ts";
+import { fieldOf, type FlatHeaders, type HeaderObject, headerObject } from "../headers.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
 import { BODY_RATE_GRACE_MS, BodyTooLargeError, type ServerLimits } from "../limits.ts";
 import type { Socket } from "../socket.ts";
@@ -114,6 +114,7 @@ export class H2ServerStream extends ServerStream {
   #received = 0;
   #linger: UploadLinger | null = null;
   #dropping = false;
+  #continued = false;
   #reader: { resolve(): void; reject(error: Error): void } | null = null;
   #reading = false;
   #waited = 0;
@@ -242,6 +243,13 @@ export class H2ServerStream extends ServerStream {
   }
 
   #wait(): Promise<void> {
+    // RFC 9110 §10.1.1: the client waits for this before it sends the body.
+    if (this.#received === 0 && !this.#continued && !this.responded) {
+      this.#continued = true;
+      if (fieldOf(this.fields, "expect")?.toLowerCase() === "100-continue") {
+        this.sendInfo(100, []);
+      }
+    }
     const { limits } = this.#host;
     const begun = performance.now();
     this.#watchdog ??= new Watchdog((phase, ms) => this.#fail(new TimeoutError(phase, ms)));

@@ -554,11 +554,21 @@ for (const transport of TRANSPORTS) {
     });
     const expect = { expect: "100-continue" };
     const begun = performance.now();
-    if (h1) {
-      assertEquals((await p.client.post(`${p.url}/`, expect, "body")).body, "body");
-      assert(performance.now() - begun < 800, "the body waited for its time to pass");
-    }
+    assertEquals((await p.client.post(`${p.url}/`, expect, "body")).body, "body");
+    assert(performance.now() - begun < 800, "the body waited for its time to pass");
     assertEquals((await p.client.post(`${p.url}/refuse`, expect, "body")).status, 403);
+  });
+
+  test("stream.request of a host that no URL can have is answered 400", async () => {
+    const errors: unknown[] = [];
+    await using p = await pair(
+      transport,
+      (stream) => new Response(stream.request.url),
+      { onError: (error) => errors.push(error) },
+    );
+    assertEquals((await p.client.get(`${p.url}/`, { host: "h:99999" })).status, 400);
+    assertEquals((await p.client.get(`${p.url}/`, { host: "h:1" })).status, 200);
+    assertEquals(errors, []);
   });
 }
 
