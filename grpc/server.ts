@@ -86,9 +86,9 @@ export interface MountOptions extends CallSettings, WebSettings {
 }
 
 /**
- * Services with settings, for `http.listen`: gRPC, gRPC-Web and Connect on one port with the handler
- * of other requests. A `Registrar` may be given to `http.listen` as it is; this is for those who want
- * other settings. Throws `TypeError` on wrong ones.
+ * Services with settings, for `http.listen`: gRPC, gRPC-Web (in bytes and in base64) and Connect on
+ * one port with the handler of other requests. A `Registrar` may be given to `http.listen` as it is;
+ * this is for those who want other settings. Throws `TypeError` on wrong ones.
  *
  * @example
  * ```ts

@@ -30,6 +30,7 @@ import { expose, type Origins, preflight } from "./cors.ts";
 import type { Method } from "./method.ts";
 import type { Route, Routes } from "./route.ts";
 import { toStatusError } from "./status.ts";
+import { binaryType, decodeText, encodeText, isWebText, textType } from "./web_text.ts";
 
 /** What all calls of a {@linkcode WebRouter} share. */
 export interface WebSide {
@@ -97,7 +98,7 @@ export class WebRouter {
       url: stream.url,
       method: stream.method,
       header: exchange.requestHeader,
-      body: stream,
+      body: exchange.body,
       signal: stream.signal,
       contextValues: createContextValues().set(EXCHANGE, exchange),
     });
@@ -158,18 +159,28 @@ function headersOf({ fields }: ServerStream): Headers {
 class Exchange {
   readonly stream: ServerStream;
   readonly requestHeader: Headers;
+  /** The request's body in bytes. */
+  readonly body: AsyncIterable<Uint8Array>;
   readonly #origins: Origins;
+  /** Bodies are in base64. */
+  readonly #text: boolean;
 
   constructor(stream: ServerStream, origins: Origins) {
     this.stream = stream;
     this.requestHeader = headersOf(stream);
     this.#origins = origins;
+    const type = this.requestHeader.get("content-type");
+    this.#text = isWebText(type);
+    this.body = this.#text ? decodeText(stream) : stream;
+    if (this.#text) this.requestHeader.set("content-type", binaryType(type!));
   }
 
   /** Sends the response's head, unless that has been done. */
   sendHead(status: number, header: Headers): Promise<void> {
     if (this.stream.responded) return Promise.resolve();
     const fields = new Headers(header);
+    const type = fields.get("content-type");
+    if (this.#text && type !== null) fields.set("content-type", textType(type));
     if (this.#origins.length > 0) expose(this.#origins, this.requestHeader, fields);
     return this.stream.respond(status, fields);
   }
@@ -178,7 +189,9 @@ class Exchange {
   async send(response: UniversalServerResponse): Promise<void> {
     const { stream } = this;
     await this.sendHead(response.status, response.header ?? new Headers());
-    for await (const piece of response.body ?? []) await stream.write(piece);
+    for await (const piece of response.body ?? []) {
+      await stream.write(this.#text ? encodeText(piece) : piece);
+    }
     stream.closeWrite();
   }
 }

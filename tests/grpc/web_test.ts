@@ -301,3 +301,58 @@ Deno.test("mount() refuses what cannot work and says what to change", () => {
     'Cannot use cors as each origin must be "*" or scheme://host[:port]: current value is "app.example/"',
   );
 });
+
+/** Frames of gRPC-Web out of a body in text. */
+function framesOf(text: string): { flags: number; payload: string }[] {
+  const bytes = Uint8Array.from(
+    (text.match(/[^=]+={0,2}/g) ?? []).map((run) => atob(run)).join(""),
+    (char) => char.charCodeAt(0),
+  );
+  const frames = [];
+  for (let at = 0; at < bytes.length;) {
+    const length = new DataView(bytes.buffer).getUint32(at + 1);
+    const payload = new TextDecoder().decode(bytes.subarray(at + 5, at + 5 + length));
+    frames.push({ flags: bytes[at]!, payload });
+    at += 5 + length;
+  }
+  return frames;
+}
+
+/** A frame with a HelloRequest. */
+function helloFrame(name: string): string {
+  return String.fromCharCode(0, 0, 0, 0, 2 + name.length, 0x0a, name.length) + name;
+}
+
+Deno.test("application/grpc-web-text is gRPC-Web in base64, however it is cut and padded", async () => {
+  await withServer({
+    SayHello: ({ name }: Request) => ({ message: `Hello ${name}` }),
+  }, async (addr) => {
+    const url = `http://${addr}/test.Greeter/SayHello`;
+    const headers = { "content-type": "application/grpc-web-text+proto" };
+    const frame = helloFrame("text");
+    const bodies: (string | AsyncIterable<string>)[] = [
+      btoa(frame),
+      btoa(frame.slice(0, 4)) + btoa(frame.slice(4)),
+      (async function* () {
+        for (const char of btoa(frame)) {
+          yield char;
+          await delay(1);
+        }
+      })(),
+    ];
+    for (const body of bodies) {
+      const response = await http.post(url, headers, body);
+      assertEquals(response.header["content-type"], "application/grpc-web-text+proto");
+      const [message, trailer] = framesOf(response.body);
+      assertEquals(message, { flags: 0, payload: "\n\nHello text" });
+      assertEquals(trailer!.flags, 0x80);
+      assert(/grpc-status: ?0/.test(trailer!.payload), trailer!.payload);
+    }
+    for (const body of ["!!!!", btoa(frame).slice(0, -3)]) {
+      const { body: text, header } = await http.post(url, headers, body);
+      const status = header["grpc-status"] ??
+        /grpc-status: ?(\d+)/.exec(framesOf(text)[0]!.payload)![1];
+      assertEquals(status, String(Code.InvalidArgument));
+    }
+  });
+});
