@@ -17,8 +17,8 @@ import {
   startServer,
 } from "./peers/program.ts";
 import { Row, summary, table } from "./grpc_report.ts";
-import { makeCertificate } from "../tests/support/certificate.ts";
-import { which } from "../tests/support/process.ts";
+import { makeCertificate } from "../support/certificate.ts";
+import { which } from "../support/process.ts";
 
 /** Rounds that count; one more goes before them to warm everything up. */
 const ROUNDS = 3;

@@ -9,8 +9,8 @@
  *
  * @module
  */
-import { makeCertificate } from "../tests/support/certificate.ts";
-import { run, which } from "../tests/support/process.ts";
+import { makeCertificate } from "../support/certificate.ts";
+import { run, which } from "../support/process.ts";
 import { Program } from "./peers/program.ts";
 
 /** Rounds that count; one more goes before them to warm everything up. */

@@ -6,9 +6,9 @@
  */
 // deno-lint-ignore-file no-console
 import { kv } from "@sluice/sluice";
-import { Etcd } from "../tests/support/etcd.ts";
+import { Etcd } from "../support/etcd.ts";
 import process from "node:process";
-import { run } from "../tests/support/process.ts";
+import { run } from "../support/process.ts";
 import { Row, table } from "./grpc_report.ts";
 
 const ROUNDS = 2;

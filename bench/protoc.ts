@@ -15,10 +15,10 @@
 
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { Compiler } from "../protoc/compiler.ts";
-import { parseFile } from "../protoc/parser.ts";
+import { Compiler } from "../protoc/compile/compiler.ts";
+import { parseFile } from "../protoc/syntax/parse_file.ts";
 import { Loader } from "../protoc/mod.ts";
-import { Source } from "../protoc/source.ts";
+import { Source } from "../protoc/lex/source.ts";
 import { corpora, corporaDirectory, namesOf } from "../tests/conformance/protoc/corpus.ts";
 import { protocPath } from "../tests/conformance/protoc/oracle.ts";
 

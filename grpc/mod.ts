@@ -24,22 +24,28 @@ export {
   ProtocolError,
   StreamResetError,
 } from "../http/mod.ts";
-export { type BackoffOptions } from "./backoff.ts";
-export { type ClientOptions, Conn, newClient } from "./client.ts";
-export { type CallOptions } from "./client_call.ts";
-export { code, type CodeName, codeName } from "./code.ts";
-export { CallContext } from "./context.ts";
-export { type Origins } from "./cors.ts";
-export { Health, type HealthStatus, MAX_LISTED_SERVICES } from "./health.ts";
-export { reflection } from "./reflection.ts";
-export { type Handlers, Registrar, type TypedHandlers } from "./registrar.ts";
-export { type AnyHandler } from "./route.ts";
-export { type GrpcServer, listen, mount, type MountOptions, type ServerOptions } from "./server.ts";
-export { type CallSettings, type WebSettings } from "./taker.ts";
+export { type BackoffOptions } from "./client/backoff.ts";
+export { type ClientOptions, Conn, newClient } from "./client/conn.ts";
+export { type CallOptions } from "./client/call.ts";
+export { code, type CodeName, codeName } from "./wire/code.ts";
+export { CallContext } from "./wire/call_context.ts";
+export { type Origins } from "./web/cors.ts";
+export { Health, type HealthStatus, MAX_LISTED_SERVICES } from "./server/health.ts";
+export { reflection } from "./server/reflection.ts";
+export { type Handlers, Registrar, type TypedHandlers } from "./server/registrar.ts";
+export { type AnyHandler } from "./wire/route.ts";
+export {
+  type GrpcServer,
+  listen,
+  mount,
+  type MountOptions,
+  type ServerOptions,
+} from "./server/server.ts";
+export { type CallSettings, type WebSettings } from "./server/exchanges.ts";
 export {
   type DynamicService,
   type MethodClient,
   newService,
   type ServiceClient,
-} from "./service.ts";
-export { CallStream } from "./stream.ts";
+} from "./client/service.ts";
+export { CallStream } from "./client/call_stream.ts";

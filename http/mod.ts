@@ -12,52 +12,61 @@ export {
   ProtocolError,
   StreamResetError,
   TimeoutError,
-} from "./error.ts";
-export { Client, newClient } from "./client.ts";
-export { defaultClient, del, get, head, patch, post, put, request } from "./default_client.ts";
-export { type ClientOptions, type RequestOptions, type SendOptions } from "./client_options.ts";
-export { type BodyInput } from "./body.ts";
-export { ClientStream, type Progress } from "./request.ts";
-export { HttpResponse } from "./response.ts";
-export { type ProxyConfig, proxyFromEnv } from "./proxy.ts";
-export { RedirectError, type RedirectFault } from "./redirect.ts";
-export { type RetryOptions } from "./retry.ts";
-export { type ErrorListener, type Handler } from "./handler.ts";
+} from "./message/error.ts";
+export { Client, newClient } from "./client/client.ts";
+export {
+  defaultClient,
+  del,
+  get,
+  head,
+  patch,
+  post,
+  put,
+  request,
+} from "./client/default_client.ts";
+export { type ClientOptions, type RequestOptions, type SendOptions } from "./client/options.ts";
+export { type BodyInput } from "./message/body.ts";
+export { ClientStream, type Progress } from "./client/stream.ts";
+export { HttpResponse } from "./client/response.ts";
+export { type ProxyConfig, proxyFromEnv } from "./client/proxy.ts";
+export { RedirectError, type RedirectFault } from "./client/redirect.ts";
+export { type RetryOptions } from "./client/retry.ts";
+export { type ErrorListener, type Handler } from "./server/handler.ts";
 export {
   type FlatHeaders,
   type HeaderObject,
   type HeadersInput,
   type HeaderValue,
-} from "./headers.ts";
-export { BodyTooLargeError, DEFAULT_SERVER_LIMITS, type ServerLimits } from "./limits.ts";
-export { type HttpServer, listen, type ServerOptions } from "./listen.ts";
-export { MessageError } from "./h1/error.ts";
-export { type Query } from "./query.ts";
-export { type FetchHandler, fetchHandler, type FetchHandlerOptions } from "./serve_deno.ts";
-export { type BodyPiece, ServerStream } from "./stream.ts";
+} from "./message/headers.ts";
+export { BodyTooLargeError, DEFAULT_SERVER_LIMITS, type ServerLimits } from "./server/limits.ts";
+export { type HttpServer, listen, type ServerOptions } from "./server/listen.ts";
+export { MessageError } from "./message/message_error.ts";
+export { type Query } from "./message/query.ts";
+export { type FetchHandler, fetchHandler, type FetchHandlerOptions } from "./server/serve_deno.ts";
+export { type BodyPiece, ServerStream } from "./server/stream.ts";
 export {
   type WebSocketConnection,
   type WebSocketOptions,
   type WebSocketServerLike,
-} from "./websocket.ts";
-export { dial, type DialOptions, type Lookup } from "./dial.ts";
-export { checkTls, type DialTlsOptions } from "./handshake.ts";
+} from "./server/websocket.ts";
+export { dial, type DialOptions, type Lookup } from "./net/dial.ts";
+export { checkTls, type DialTlsOptions } from "./net/handshake.ts";
 export { FieldBlock, type Fields, Template } from "./hpack/mod.ts";
 export * as h2 from "./h2/mod.ts";
-export { type Certificate } from "./certificate.ts";
+export { type Certificate } from "./net/certificate.ts";
 export {
   type Admission,
   type Listener,
   type ListenOptions,
   openListener,
   parseAddr,
-} from "./listener.ts";
-export { type ExchangeTaker, serve, type ServeOptions, Server } from "./server.ts";
+} from "./net/listener.ts";
+export { type ExchangeTaker, serve, type ServeOptions, Server } from "./server/server.ts";
 export {
   memorySocketPair,
   type PeerCertificate,
   type Socket,
   type SocketAddress,
   type TlsInfo,
-} from "./socket.ts";
-export { type TimerNode, timers, TimerWheel } from "./timer_wheel.ts";
+} from "./net/socket.ts";
+export { type TimerNode, timers, TimerWheel } from "./time/timer_wheel.ts";

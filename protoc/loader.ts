@@ -1,8 +1,8 @@
 import { createRegistry, type DescFile, type Registry } from "@bufbuild/protobuf";
-import { type CompiledFile, Compiler, type Content, type ParsedFile } from "./compiler.ts";
-import { type Diagnostic, ProtoError } from "./diagnostic.ts";
-import { createDescriptors } from "./descriptor_set.ts";
-import { findFiles, ImportRoots } from "./resolver.ts";
+import { type CompiledFile, Compiler, type Content, type ParsedFile } from "./compile/compiler.ts";
+import { type Diagnostic, ProtoError } from "./lex/diagnostic.ts";
+import { createDescriptors } from "./compile/descriptor_set.ts";
+import { findFiles, ImportRoots } from "./import_roots.ts";
 import { wellKnownDescriptor } from "./well_known/files.ts";
 
 /** Files read at the same time by {@linkcode Loader.loadAll} and {@linkcode Loader.loadAsync}. */

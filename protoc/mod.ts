@@ -28,15 +28,15 @@
  */
 
 export { type Attempt, attempt } from "./attempt.ts";
-export { MAX_FILE_BYTES, MAX_IMPORT_DEPTH } from "./compiler.ts";
+export { MAX_FILE_BYTES, MAX_IMPORT_DEPTH } from "./compile/compiler.ts";
 export {
   type Diagnostic,
   formatDiagnostic,
   MAX_DIAGNOSTICS,
   ProtoError,
   type Severity,
-} from "./diagnostic.ts";
-export { MAX_TOKEN_BYTES } from "./lexer.ts";
+} from "./lex/diagnostic.ts";
+export { MAX_TOKEN_BYTES } from "./lex/lexer.ts";
 export {
   Loader,
   type LoaderOptions,
@@ -44,8 +44,8 @@ export {
   type Resolved,
   type RootOptions,
 } from "./loader.ts";
-export { MAX_GROUP_DEPTH, MAX_MESSAGE_DEPTH } from "./parse_field.ts";
-export { MAX_DIRECTORY_DEPTH } from "./resolver.ts";
+export { MAX_GROUP_DEPTH, MAX_MESSAGE_DEPTH } from "./syntax/parse_field.ts";
+export { MAX_DIRECTORY_DEPTH } from "./import_roots.ts";
 
 if (import.meta.main) {
   const { main } = await import("./cli/command.ts");

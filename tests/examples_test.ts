@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { http } from "@sluice/sluice";
-import { makeCertificate, OPENSSL } from "./support/certificate.ts";
-import { peerTest } from "./support/peers.ts";
-import { Process, run } from "./support/process.ts";
+import { makeCertificate, OPENSSL } from "../support/certificate.ts";
+import { peerTest } from "../support/peers.ts";
+import { Process, run } from "../support/process.ts";
 
 const root = new URL("../", import.meta.url).pathname;
 

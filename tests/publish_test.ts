@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { run } from "./support/process.ts";
+import { run } from "../support/process.ts";
 
 /**
  * A registry on this machine that takes one package and keeps it: what `deno publish` would really

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { MessageError } from "./error.ts";
+import { MessageError } from "../message/message_error.ts";
 import { readTrailers } from "./fields.ts";
 import { HeadSearch } from "./read.ts";
 

@@ -4,8 +4,14 @@
  *
  * @module
  */
-import { FIELD_BYTE, type HeaderObject, headerObject, latin1, TOKEN_LOWER } from "../headers.ts";
-import { MessageError } from "./error.ts";
+import {
+  FIELD_BYTE,
+  type HeaderObject,
+  headerObject,
+  latin1,
+  TOKEN_LOWER,
+} from "../message/headers.ts";
+import { MessageError } from "../message/message_error.ts";
 
 const CR = 0x0d;
 const LF = 0x0a;

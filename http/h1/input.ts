@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { ConnectionLostError } from "../error.ts";
-import type { Socket } from "../socket.ts";
+import { ConnectionLostError } from "../message/error.ts";
+import type { Socket } from "../net/socket.ts";
 
 /** Capacity while little comes: what an idle connection costs. */
 const MIN_BUFFER_BYTES = 4 << 10;

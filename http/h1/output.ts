@@ -4,9 +4,9 @@
  *
  * @module
  */
-import { ConnectionLostError, TimeoutError } from "../error.ts";
-import type { Socket } from "../socket.ts";
-import { Watchdog } from "../watchdog.ts";
+import { ConnectionLostError, TimeoutError } from "../message/error.ts";
+import type { Socket } from "../net/socket.ts";
+import { Watchdog } from "../time/watchdog.ts";
 
 /** Capacity of a gathering buffer. A connection holds one only while it has something to send. */
 const BUFFER_BYTES = 16 << 10;

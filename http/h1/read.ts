@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { FIELD_BYTE, latin1, TOKEN_LOWER } from "../headers.ts";
-import { MessageError } from "./error.ts";
+import { FIELD_BYTE, latin1, TOKEN_LOWER } from "../message/headers.ts";
+import { MessageError } from "../message/message_error.ts";
 import { blockAt, type HeaderBlock, HOST } from "./fields.ts";
 
 /** Bounds of a message head. */

@@ -4,9 +4,9 @@
  *
  * @module
  */
-import type { FlatHeaders } from "../headers.ts";
+import type { FlatHeaders } from "../message/headers.ts";
 import type { Output } from "./output.ts";
-import { statusText } from "../status_text.ts";
+import { statusText } from "../message/status_text.ts";
 
 const encoder = new TextEncoder();
 const statusLines = new Map<number, Uint8Array>();

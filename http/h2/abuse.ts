@@ -10,8 +10,8 @@
  *
  * Useful traffic refunds `idleFrames`: peers that measure bandwidth send a PING with every batch.
  */
-import { ProtocolError } from "../error.ts";
-import { ErrorCode } from "./code.ts";
+import { ProtocolError } from "../message/error.ts";
+import { ErrorCode } from "../message/error_code.ts";
 
 /** Octets of answers to control frames that may wait for a peer that does not read. */
 const MAX_CONTROL_BACKLOG = 2 << 20;

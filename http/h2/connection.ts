@@ -2,10 +2,10 @@
  * One HTTP/2 connection without its socket (RFC 9113): bytes in by {@linkcode Connection.receive},
  * bytes out through `writer.out`, time as an argument. Plays either role.
  */
-import { ConnectionLostError, ProtocolError, StreamResetError } from "../error.ts";
+import { ConnectionLostError, ProtocolError, StreamResetError } from "../message/error.ts";
 import { Decoder, type FieldBlock, HpackError, type Template } from "../hpack/mod.ts";
 import { AbuseGuard, DEFAULT_ABUSE_LIMITS } from "./abuse.ts";
-import { ErrorCode, errorCodeName } from "./code.ts";
+import { ErrorCode, errorCodeName } from "../message/error_code.ts";
 import type { ConnectionOptions, ConnectionOwner } from "./connection_options.ts";
 import {
   DEFAULT_CONNECTION_WINDOW,

@@ -1,4 +1,4 @@
-import type { ProtocolError } from "../error.ts";
+import type { ProtocolError } from "../message/error.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
 import type { AbuseLimits } from "./abuse.ts";
 import type { RequestHead } from "./head.ts";

@@ -2,8 +2,8 @@
  * Bytes to frames: everything about a frame that can be checked without knowing its stream
  * (RFC 9113 §4, §6). Stateless but for a header block that spans CONTINUATION frames.
  */
-import { ProtocolError } from "../error.ts";
-import { ErrorCode } from "./code.ts";
+import { ProtocolError } from "../message/error.ts";
+import { ErrorCode } from "../message/error_code.ts";
 import { Flag, FRAME_HEADER_SIZE, FrameType, MAX_STREAM_ID, readUint32 } from "./frame.ts";
 import { SETTING_SIZE } from "./settings.ts";
 

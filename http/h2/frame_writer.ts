@@ -7,7 +7,7 @@ import {
   writeFrameHeader,
   writeUint32,
 } from "./frame.ts";
-import { OutBuffer } from "./out_buffer.ts";
+import { OutBuffer } from "../net/out_buffer.ts";
 import { SETTING_SIZE, writeSettings } from "./settings.ts";
 
 /** Writes frames in place into one {@linkcode OutBuffer}. Knows no streams and no windows. */

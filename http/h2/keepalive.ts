@@ -1,5 +1,5 @@
-import { ConnectionLostError } from "../error.ts";
-import { type TimerNode, timers } from "../timer_wheel.ts";
+import { ConnectionLostError } from "../message/error.ts";
+import { type TimerNode, timers } from "../time/timer_wheel.ts";
 import type { Connection } from "./connection.ts";
 
 /** PING on a connection to notice that the peer is gone without a word. */

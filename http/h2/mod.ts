@@ -14,7 +14,7 @@
  * @module
  */
 export { type AbuseLimits, type BudgetLimit, DEFAULT_ABUSE_LIMITS } from "./abuse.ts";
-export { ErrorCode, errorCodeName } from "./code.ts";
+export { ErrorCode, errorCodeName } from "../message/error_code.ts";
 export { Connection } from "./connection.ts";
 export { type ConnectionOptions, type ConnectionOwner } from "./connection_options.ts";
 export { PREFACE } from "./frame.ts";

@@ -3,11 +3,11 @@
  * {@linkcode Connection}, and writes what comes out in one batch per turn.
  */
 import { setImmediate } from "node:timers";
-import { ConnectionLostError, ProtocolError, TimeoutError } from "../error.ts";
+import { ConnectionLostError, ProtocolError, TimeoutError } from "../message/error.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
-import type { Socket } from "../socket.ts";
-import { type TimerNode, timers } from "../timer_wheel.ts";
-import { ErrorCode } from "./code.ts";
+import type { Socket } from "../net/socket.ts";
+import { type TimerNode, timers } from "../time/timer_wheel.ts";
+import { ErrorCode } from "../message/error_code.ts";
 import { Connection } from "./connection.ts";
 import type { ConnectionOptions, ConnectionOwner } from "./connection_options.ts";
 import type { RequestHead } from "./head.ts";

@@ -1,5 +1,5 @@
-import { ProtocolError } from "../error.ts";
-import { ErrorCode } from "./code.ts";
+import { ProtocolError } from "../message/error.ts";
+import { ErrorCode } from "../message/error_code.ts";
 import { MAX_WINDOW } from "./flow.ts";
 import { MAX_MAX_FRAME_SIZE, MIN_MAX_FRAME_SIZE, readUint32, writeUint32 } from "./frame.ts";
 

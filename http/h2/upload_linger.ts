@@ -1,5 +1,5 @@
-import { type TimerNode, timers } from "../timer_wheel.ts";
-import { ErrorCode } from "./code.ts";
+import { type TimerNode, timers } from "../time/timer_wheel.ts";
+import { ErrorCode } from "../message/error_code.ts";
 import type { Stream } from "./stream.ts";
 
 /** How long a request may go on after its answer. */

@@ -2,7 +2,7 @@ import process from "node:process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { existsSync } from "node:fs";
-import { type Diagnostic, formatDiagnostic, ProtoError } from "../diagnostic.ts";
+import { type Diagnostic, formatDiagnostic, ProtoError } from "../lex/diagnostic.ts";
 import { Loader } from "../loader.ts";
 import { type Arguments, parseArguments, USAGE, UsageError } from "./arguments.ts";
 import { descriptorSet } from "./descriptor_set.ts";

@@ -8,10 +8,10 @@ import {
   NodeKind,
   type OptionsNode,
   type ServiceNode,
-} from "../ast.ts";
-import { Edition, editionName } from "../features.ts";
-import { fullNameOf, joinName, type PackageNode, type Scope, type SymbolNode } from "../symbols.ts";
-import { checkEnumRanges, checkMessageRanges } from "../validate/ranges.ts";
+} from "../syntax/ast.ts";
+import { Edition, editionName } from "../syntax/features.ts";
+import { fullNameOf, joinName, type PackageNode, type Scope, type SymbolNode } from "./symbols.ts";
+import { checkEnumRanges, checkMessageRanges } from "./ranges.ts";
 import type { LinkContext } from "./context.ts";
 import {
   MAX_FIELD_NUMBER,

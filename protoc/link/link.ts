@@ -7,13 +7,13 @@ import {
   NO_OFFSET,
   NodeKind,
   type ServiceNode,
-} from "../ast.ts";
-import { isIdentifier, jsonName } from "../naming.ts";
-import { formatDouble, formatFloat } from "../number_literal.ts";
-import { valueNamed } from "../option/enum_value.ts";
-import { isMessageType } from "../option/message.ts";
-import { fullNameOf, type Scope, type SymbolNode } from "../symbols.ts";
-import { extensionRangeOf } from "../validate/ranges.ts";
+} from "../syntax/ast.ts";
+import { isIdentifier, jsonName } from "../syntax/naming.ts";
+import { formatDouble, formatFloat } from "../lex/number_literal.ts";
+import { valueNamed } from "../syntax/enum_value.ts";
+import { isMessageType } from "../value/message.ts";
+import { fullNameOf, type Scope, type SymbolNode } from "./symbols.ts";
+import { extensionRangeOf } from "./ranges.ts";
 import { isVisibleFrom, visibilityFault } from "../validate/visibility.ts";
 import type { LinkContext } from "./context.ts";
 import { MAX_FIELD_NUMBER } from "./limits.ts";

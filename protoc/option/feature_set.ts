@@ -6,7 +6,7 @@ import {
   type MessageNode,
   NO_OFFSET,
   type OptionsNode,
-} from "../ast.ts";
+} from "../syntax/ast.ts";
 import {
   Edition,
   editionDefaults,
@@ -14,10 +14,10 @@ import {
   FeatureNumber,
   type FeatureSet,
   isLegacyEdition,
-} from "../features.ts";
+} from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
-import { FieldOption, FileOption, MessageOption } from "./numbers.ts";
-import { type OptionMessage, readFlag, readMessage, readNumber } from "./message.ts";
+import { FieldOption, FileOption, MessageOption } from "../value/numbers.ts";
+import { type OptionMessage, readFlag, readMessage, readNumber } from "../value/message.ts";
 
 /**
  * Gives every element of the file its resolved features: those of what surrounds it, with its own

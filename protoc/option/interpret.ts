@@ -5,9 +5,9 @@ import {
   type MessageNode,
   NodeKind,
   type UninterpretedOption,
-} from "../ast.ts";
+} from "../syntax/ast.ts";
 import type { LinkContext, PendingOptions } from "../link/context.ts";
-import { fullNameOf, joinName, parentScope } from "../symbols.ts";
+import { fullNameOf, joinName, parentScope } from "../link/symbols.ts";
 import { parseTextFormat, type TextFinder } from "../text_format/parser.ts";
 import {
   addOption,
@@ -15,9 +15,9 @@ import {
   isMessageType,
   type OptionMessage,
   type OptionScalar,
-} from "./message.ts";
-import { missingRequired } from "./required.ts";
-import { scalarValue } from "./value.ts";
+} from "../value/message.ts";
+import { missingRequired } from "../value/required.ts";
+import { scalarValue } from "../value/value.ts";
 
 /** Parts of one option name: 100 messages in each other, which is what readers take, and a field. */
 export const MAX_OPTION_PARTS = 101;

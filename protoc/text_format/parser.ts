@@ -5,8 +5,8 @@ import {
   type MessageNode,
   NodeKind,
   type OneofNode,
-} from "../ast.ts";
-import { asciiLowerCase } from "../naming.ts";
+} from "../syntax/ast.ts";
+import { asciiLowerCase } from "../syntax/naming.ts";
 import {
   addOption,
   createOptionMessage,
@@ -15,8 +15,8 @@ import {
   isZero,
   type OptionMessage,
   serializeOptionMessage,
-} from "../option/message.ts";
-import { missingRequired } from "../option/required.ts";
+} from "../value/message.ts";
+import { missingRequired } from "../value/required.ts";
 import { TokenKind } from "./lexer.ts";
 import { Stop, TextReader } from "./reader.ts";
 import { readScalar } from "./scalar.ts";

@@ -1,11 +1,11 @@
-import { type FieldNode, FieldType } from "../ast.ts";
-import { Feature } from "../features.ts";
-import { asciiLowerCase } from "../naming.ts";
-import { parseFloatToken, parseInteger64 } from "../number_literal.ts";
-import { valueNamed, valueNumbered } from "../option/enum_value.ts";
-import { isStrictText, type OptionScalar } from "../option/message.ts";
-import { textOrBytes } from "../source.ts";
-import { unquote } from "../string_literal.ts";
+import { type FieldNode, FieldType } from "../syntax/ast.ts";
+import { Feature } from "../syntax/features.ts";
+import { asciiLowerCase } from "../syntax/naming.ts";
+import { parseFloatToken, parseInteger64 } from "../lex/number_literal.ts";
+import { valueNamed, valueNumbered } from "../syntax/enum_value.ts";
+import { isStrictText, type OptionScalar } from "../value/message.ts";
+import { textOrBytes } from "../lex/source.ts";
+import { unquote } from "../lex/string_literal.ts";
 import { TokenKind } from "./lexer.ts";
 import type { TextReader } from "./reader.ts";
 

@@ -1,4 +1,4 @@
-import { asciiLowerCase } from "../naming.ts";
+import { asciiLowerCase } from "../syntax/naming.ts";
 import { TokenKind } from "./lexer.ts";
 import { MAX_LITERAL_DEPTH, type TextReader } from "./reader.ts";
 

@@ -1,10 +1,10 @@
-import { type EnumNode, type EnumValueNode, NO_OFFSET } from "../ast.ts";
-import { Edition, Feature } from "../features.ts";
+import { type EnumNode, type EnumValueNode, NO_OFFSET } from "../syntax/ast.ts";
+import { Edition, Feature } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
-import { enumPrefix, enumValuePascalCase, withoutEnumPrefix } from "../naming.ts";
-import { readFlag, readMessage } from "../option/message.ts";
-import { EnumOption, EnumValueOption } from "../option/numbers.ts";
-import { joinName } from "../symbols.ts";
+import { enumPrefix, enumValuePascalCase, withoutEnumPrefix } from "../syntax/naming.ts";
+import { readFlag, readMessage } from "../value/message.ts";
+import { EnumOption, EnumValueOption } from "../value/numbers.ts";
+import { joinName } from "../link/symbols.ts";
 import { featureSupportFault } from "./feature_support.ts";
 
 /** Largest enum number a suggestion may give. */

@@ -1,7 +1,7 @@
-import { type EnumNode, type EnumValueNode, type MessageNode, NO_OFFSET } from "../ast.ts";
+import { type EnumNode, type EnumValueNode, type MessageNode, NO_OFFSET } from "../syntax/ast.ts";
 import type { LinkContext } from "../link/context.ts";
-import { readMessage, readText } from "../option/message.ts";
-import { EnumValueOption } from "../option/numbers.ts";
+import { readMessage, readText } from "../value/message.ts";
+import { EnumValueOption } from "../value/numbers.ts";
 
 /** Field `string` of `pb.enumvalue.JsonEnumValueOptions`. */
 const JSON_STRING = 1;

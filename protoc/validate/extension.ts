@@ -1,10 +1,10 @@
-import type { FieldNode } from "../ast.ts";
-import { FieldType, Label } from "../ast.ts";
+import type { FieldNode } from "../syntax/ast.ts";
+import { FieldType, Label } from "../syntax/ast.ts";
 import type { LinkContext } from "../link/context.ts";
-import { type OptionMessage, readFlag, readList, readNumber, readText } from "../option/message.ts";
-import { RangeOption } from "../option/numbers.ts";
-import { fullNameOf } from "../symbols.ts";
-import { extensionRangeOf } from "./ranges.ts";
+import { type OptionMessage, readFlag, readList, readNumber, readText } from "../value/message.ts";
+import { RangeOption } from "../value/numbers.ts";
+import { fullNameOf } from "../link/symbols.ts";
+import { extensionRangeOf } from "../link/ranges.ts";
 import { isScalarTypeName, UNVERIFIED } from "./message.ts";
 
 /** Extensions of these are declared by Google's registry, which protoc does not ask. */

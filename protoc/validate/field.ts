@@ -1,7 +1,7 @@
-import { type FieldNode, FieldType, Label, type MessageNode } from "../ast.ts";
-import { Edition, Feature, FeatureNumber } from "../features.ts";
+import { type FieldNode, FieldType, Label, type MessageNode } from "../syntax/ast.ts";
+import { Edition, Feature, FeatureNumber } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
-import { jsonName } from "../naming.ts";
+import { jsonName } from "../syntax/naming.ts";
 import {
   hasPresence,
   isMessageType,
@@ -9,8 +9,8 @@ import {
   readFlag,
   readMessage,
   readNumber,
-} from "../option/message.ts";
-import { FieldOption } from "../option/numbers.ts";
+} from "../value/message.ts";
+import { FieldOption } from "../value/numbers.ts";
 import { validateDeclared } from "./extension.ts";
 import { fieldSupportFault } from "./feature_support.ts";
 import { isLite } from "./file.ts";

@@ -1,9 +1,9 @@
-import { type FieldNode, FieldType, type FileNode, type MessageNode } from "../ast.ts";
-import { Edition, Feature, isLegacyEdition } from "../features.ts";
+import { type FieldNode, FieldType, type FileNode, type MessageNode } from "../syntax/ast.ts";
+import { Edition, Feature, isLegacyEdition } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
 import { importOffset } from "../link/link.ts";
-import { readFlag, readNumber } from "../option/message.ts";
-import { FileOption } from "../option/numbers.ts";
+import { readFlag, readNumber } from "../value/message.ts";
+import { FileOption } from "../value/numbers.ts";
 
 /** `optimize_for = LITE_RUNTIME`. */
 const LITE_RUNTIME = 3;

@@ -1,10 +1,10 @@
-import type { FieldNode, OptionsNode } from "../ast.ts";
-import { editionName } from "../features.ts";
+import type { FieldNode, OptionsNode } from "../syntax/ast.ts";
+import { editionName } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
-import { valueNumbered } from "../option/enum_value.ts";
-import { type OptionMessage, readMessage, readNumber, readText } from "../option/message.ts";
-import { EnumValueOption, FieldOption, Support } from "../option/numbers.ts";
-import { fullNameOf, joinName } from "../symbols.ts";
+import { valueNumbered } from "../syntax/enum_value.ts";
+import { type OptionMessage, readMessage, readNumber, readText } from "../value/message.ts";
+import { EnumValueOption, FieldOption, Support } from "../value/numbers.ts";
+import { fullNameOf, joinName } from "../link/symbols.ts";
 
 /**
  * Checks that the options and features an element sets exist in the edition of its file.

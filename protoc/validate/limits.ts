@@ -1,6 +1,6 @@
-import type { EnumNode, MessageNode } from "../ast.ts";
-import { NO_OFFSET } from "../ast.ts";
-import { Feature } from "../features.ts";
+import type { EnumNode, MessageNode } from "../syntax/ast.ts";
+import { NO_OFFSET } from "../syntax/ast.ts";
+import { Feature } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
 
 /** Fields of one message from edition 2026 on. */

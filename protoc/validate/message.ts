@@ -1,10 +1,15 @@
-import { type ExtensionRangeNode, type FieldNode, type MessageNode, NO_OFFSET } from "../ast.ts";
-import { Feature } from "../features.ts";
+import {
+  type ExtensionRangeNode,
+  type FieldNode,
+  type MessageNode,
+  NO_OFFSET,
+} from "../syntax/ast.ts";
+import { Feature } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
 import { MAX_FIELD_NUMBER, MAX_MESSAGE_SET_NUMBER } from "../link/limits.ts";
-import { isQualifiedName, jsonName } from "../naming.ts";
-import { type OptionMessage, readFlag, readList, readNumber, readText } from "../option/message.ts";
-import { MessageOption, RangeOption } from "../option/numbers.ts";
+import { isQualifiedName, jsonName } from "../syntax/naming.ts";
+import { type OptionMessage, readFlag, readList, readNumber, readText } from "../value/message.ts";
+import { MessageOption, RangeOption } from "../value/numbers.ts";
 
 /** `ExtensionRangeOptions.VerificationState.UNVERIFIED`. */
 export const UNVERIFIED = 1;

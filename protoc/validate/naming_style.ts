@@ -1,8 +1,8 @@
-import type { EnumNode, FieldNode, MessageNode, OneofNode } from "../ast.ts";
-import { NO_OFFSET, NodeKind } from "../ast.ts";
-import { Feature, type FeatureSet } from "../features.ts";
+import type { EnumNode, FieldNode, MessageNode, OneofNode } from "../syntax/ast.ts";
+import { NO_OFFSET, NodeKind } from "../syntax/ast.ts";
+import { Feature, type FeatureSet } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
-import { lowerSnakeCaseFault, titleCaseFault, upperSnakeCaseFault } from "../naming.ts";
+import { lowerSnakeCaseFault, titleCaseFault, upperSnakeCaseFault } from "../syntax/naming.ts";
 
 const STYLE_OPT_OUT =
   " (features.enforce_naming_style = STYLE_LEGACY can be used to opt out of this check)";

@@ -1,4 +1,4 @@
-import type { FileNode, MessageNode } from "../ast.ts";
+import type { FileNode, MessageNode } from "../syntax/ast.ts";
 import type { LinkContext } from "../link/context.ts";
 import { FIRST_RESERVED_NUMBER, LAST_RESERVED_NUMBER, MAX_FIELD_NUMBER } from "../link/limits.ts";
 

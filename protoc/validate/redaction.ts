@@ -1,7 +1,7 @@
-import type { EnumNode, FieldNode, FileNode, MessageNode } from "../ast.ts";
-import { readFlag } from "../option/message.ts";
-import { EnumValueOption } from "../option/numbers.ts";
-import { fullNameOf } from "../symbols.ts";
+import type { EnumNode, FieldNode, FileNode, MessageNode } from "../syntax/ast.ts";
+import { readFlag } from "../value/message.ts";
+import { EnumValueOption } from "../value/numbers.ts";
+import { fullNameOf } from "../link/symbols.ts";
 
 /**
  * The full name of the last extension of `file` whose values may mark other fields as redacted: one

@@ -1,7 +1,7 @@
-import { FieldType, type FileNode, type OptionsNode } from "../ast.ts";
-import { type OptionMessage, readList } from "../option/message.ts";
-import { FieldOption } from "../option/numbers.ts";
-import { fullNameOf } from "../symbols.ts";
+import { FieldType, type FileNode, type OptionsNode } from "../syntax/ast.ts";
+import { type OptionMessage, readList } from "../value/message.ts";
+import { FieldOption } from "../value/numbers.ts";
+import { fullNameOf } from "../link/symbols.ts";
 import { visitOptions } from "./visit.ts";
 
 /** Names of `FieldOptions.OptionTargetType`, by number. */

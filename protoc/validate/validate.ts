@@ -1,9 +1,9 @@
-import { type MessageNode, NO_OFFSET } from "../ast.ts";
-import { Edition } from "../features.ts";
+import { type MessageNode, NO_OFFSET } from "../syntax/ast.ts";
+import { Edition } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
 import { FIRST_RESERVED_NUMBER, LAST_RESERVED_NUMBER } from "../link/limits.ts";
-import { readFlag } from "../option/message.ts";
-import { FileOption } from "../option/numbers.ts";
+import { readFlag } from "../value/message.ts";
+import { FileOption } from "../value/numbers.ts";
 import { validateEnum } from "./enum.ts";
 import { validateEnumJson } from "./enum_json.ts";
 import { validateField } from "./field.ts";

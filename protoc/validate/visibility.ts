@@ -1,5 +1,11 @@
-import { type EnumNode, type FileNode, type MessageNode, NO_OFFSET, Visibility } from "../ast.ts";
-import { Feature } from "../features.ts";
+import {
+  type EnumNode,
+  type FileNode,
+  type MessageNode,
+  NO_OFFSET,
+  Visibility,
+} from "../syntax/ast.ts";
+import { Feature } from "../syntax/features.ts";
 import { MAX_FIELD_NUMBER } from "../link/limits.ts";
 
 const visibilityNames = [

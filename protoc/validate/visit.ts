@@ -5,7 +5,7 @@ import {
   type MessageNode,
   NO_OFFSET,
   type OptionsNode,
-} from "../ast.ts";
+} from "../syntax/ast.ts";
 import {
   EnumOption,
   EnumValueOption,
@@ -13,7 +13,7 @@ import {
   FileOption,
   MessageOption,
   RangeOption,
-} from "../option/numbers.ts";
+} from "../value/numbers.ts";
 
 /** Numbers of `FieldOptions.OptionTargetType`. */
 export const Target = {

@@ -1,8 +1,8 @@
 import { assertEquals, assertGreaterOrEqual } from "@std/assert";
 import { http } from "@sluice/sluice";
-import { makeCertificate, OPENSSL } from "../support/certificate.ts";
-import { inPeers, type Need, peerTest } from "../support/peers.ts";
-import { run, which } from "../support/process.ts";
+import { makeCertificate, OPENSSL } from "../../support/certificate.ts";
+import { inPeers, type Need, peerTest } from "../../support/peers.ts";
+import { run, which } from "../../support/process.ts";
 
 const h2spec = Deno.env.get("H2SPEC") ?? inPeers("bin/h2spec") ?? await which("h2spec");
 const H2SPEC: Need = [

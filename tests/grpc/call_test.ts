@@ -2,7 +2,7 @@ import { assert, assertEquals, assertInstanceOf, assertRejects, assertThrows } f
 import { Code, ConnectError, createClient, encodeBinaryHeader } from "@connectrpc/connect";
 import { delay } from "@std/async";
 import { grpc } from "@sluice/sluice";
-import { GREETER, type Request } from "../support/greeter.ts";
+import { GREETER, type Request } from "../../support/greeter.ts";
 
 // deno-lint-ignore no-explicit-any
 type Handler = any;

@@ -1,13 +1,13 @@
 import { assertEquals, assertThrows } from "@std/assert";
 import { Code, ConnectError, encodeBinaryHeader } from "@connectrpc/connect";
-import { backoffDelay } from "../../grpc/backoff.ts";
-import { code, codeName } from "../../grpc/code.ts";
-import { grpcCodec } from "../../grpc/content_type.ts";
-import { appendMetadata, readMetadata } from "../../grpc/metadata.ts";
-import { decodeMessage, encodeMessage } from "../../grpc/percent.ts";
-import { parseTarget, resolveTarget } from "../../grpc/resolver.ts";
-import { codeFromHttpStatus, errorTrailers, trailersError } from "../../grpc/status.ts";
-import { formatTimeout, parseTimeout } from "../../grpc/timeout.ts";
+import { backoffDelay } from "../../grpc/client/backoff.ts";
+import { code, codeName } from "../../grpc/wire/code.ts";
+import { grpcCodec } from "../../grpc/wire/content_type.ts";
+import { appendMetadata, readMetadata } from "../../grpc/wire/metadata.ts";
+import { decodeMessage, encodeMessage } from "../../grpc/wire/percent.ts";
+import { parseTarget, resolveTarget } from "../../grpc/client/resolver.ts";
+import { codeFromHttpStatus, errorTrailers, trailersError } from "../../grpc/wire/status.ts";
+import { formatTimeout, parseTimeout } from "../../grpc/wire/timeout.ts";
 
 Deno.test("code has the seventeen codes of gRPC with their numbers", () => {
   assertEquals(Object.values(code), Array.from({ length: 17 }, (_, i) => i));

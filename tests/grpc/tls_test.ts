@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { grpc } from "@sluice/sluice";
-import { type CertificateFiles, makeCertificate, OPENSSL } from "../support/certificate.ts";
-import { GREETER, type Request } from "../support/greeter.ts";
-import { peerTest } from "../support/peers.ts";
+import { type CertificateFiles, makeCertificate, OPENSSL } from "../../support/certificate.ts";
+import { GREETER, type Request } from "../../support/greeter.ts";
+import { peerTest } from "../../support/peers.ts";
 
 function registrar(): grpc.Registrar {
   const made = new grpc.Registrar();

@@ -1,15 +1,15 @@
 /** The parts of the module that only compute. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { flattenHeaders, headerObject } from "../../http/headers.ts";
-import { Event, may, State, step } from "../../http/h1/state.ts";
+import { flattenHeaders, headerObject } from "../../http/message/headers.ts";
+import { Event, may, State, step } from "../../http/message/exchange_state.ts";
 import { BodyReader, Found } from "../../http/h1/body.ts";
-import { parseQuery } from "../../http/query.ts";
-import { type Hop, RedirectChain, redirects } from "../../http/redirect.ts";
-import { matchesNoProxy } from "../../http/no_proxy.ts";
-import { proxyFor, proxyFromEnv } from "../../http/proxy.ts";
-import { backoff, isIdempotent, retryAfter, retryPolicy } from "../../http/retry.ts";
-import { parseTarget } from "../../http/url.ts";
-import { decoderFor } from "../../http/response.ts";
+import { parseQuery } from "../../http/message/query.ts";
+import { type Hop, RedirectChain, redirects } from "../../http/client/redirect.ts";
+import { matchesNoProxy } from "../../http/client/no_proxy.ts";
+import { proxyFor, proxyFromEnv } from "../../http/client/proxy.ts";
+import { backoff, isIdempotent, retryAfter, retryPolicy } from "../../http/client/retry.ts";
+import { parseTarget } from "../../http/message/url.ts";
+import { decoderFor } from "../../http/client/response.ts";
 
 Deno.test("flattenHeaders() lowers names, trims values, repeats arrays, skips undefined", () => {
   assertEquals(

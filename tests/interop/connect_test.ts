@@ -9,8 +9,8 @@ import {
 } from "@connectrpc/connect";
 import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
 import { grpc } from "@sluice/sluice";
-import { inPeers, peerTest } from "../support/peers.ts";
-import { run, which } from "../support/process.ts";
+import { inPeers, peerTest } from "../../support/peers.ts";
+import { run, which } from "../../support/process.ts";
 import { echoFile, type EchoResponse, EchoService } from "./echo.ts";
 
 const service = echoFile.services.find((one) => one.name === "Echo") as DescService;

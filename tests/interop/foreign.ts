@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { inPeers, type Need } from "../support/peers.ts";
-import { Process, type ProcessOptions, run, which } from "../support/process.ts";
+import { inPeers, type Need } from "../../support/peers.ts";
+import { Process, type ProcessOptions, run, which } from "../../support/process.ts";
 
 /** An implementation of gRPC that is not ours. */
 export interface Foreign {

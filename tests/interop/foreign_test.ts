@@ -1,6 +1,6 @@
 import { assert, assertGreaterOrEqual } from "@std/assert";
-import { makeCertificate, OPENSSL } from "../support/certificate.ts";
-import { peerTest } from "../support/peers.ts";
+import { makeCertificate, OPENSSL } from "../../support/certificate.ts";
+import { peerTest } from "../../support/peers.ts";
 import { EchoService } from "./echo.ts";
 import { runChecks } from "./echo_checks.ts";
 import { type ClientResult, FOREIGN, runClient, startServer } from "./foreign.ts";

@@ -1,9 +1,9 @@
 import { assertEquals } from "@std/assert";
 import { grpc } from "@sluice/sluice";
-import { makeCertificate, NAMES, OPENSSL } from "../support/certificate.ts";
-import { inPeers, type Need, peerTest } from "../support/peers.ts";
-import { freePort } from "../support/ports.ts";
-import { Process, run } from "../support/process.ts";
+import { makeCertificate, NAMES, OPENSSL } from "../../support/certificate.ts";
+import { inPeers, type Need, peerTest } from "../../support/peers.ts";
+import { freePort } from "../../support/ports.ts";
+import { Process, run } from "../../support/process.ts";
 import { CASES, testService, testServiceFile } from "./test_service.ts";
 
 const SET_PEERS = "set SLUICE_PEERS to the folder that .ci/run fills";

@@ -1,8 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { grpc } from "@sluice/sluice";
-import { FaultProxy } from "../support/fault_proxy.ts";
-import { peerTest } from "../support/peers.ts";
+import { FaultProxy } from "../../support/fault_proxy.ts";
+import { peerTest } from "../../support/peers.ts";
 import { echoFile } from "./echo.ts";
 import type { EchoClient } from "./echo_checks.ts";
 import { FOREIGN, startServer } from "./foreign.ts";

@@ -1,5 +1,5 @@
-import { makeCertificate, OPENSSL } from "../support/certificate.ts";
-import { peerTest } from "../support/peers.ts";
+import { makeCertificate, OPENSSL } from "../../support/certificate.ts";
+import { peerTest } from "../../support/peers.ts";
 import { EchoService } from "./echo.ts";
 import { runChecks } from "./echo_checks.ts";
 

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStringIncludes } from "@std/assert";
-import { inPeers, type Need, peerTest } from "../support/peers.ts";
-import { run, which } from "../support/process.ts";
-import { makeCertificate, OPENSSL } from "../support/certificate.ts";
+import { inPeers, type Need, peerTest } from "../../support/peers.ts";
+import { run, which } from "../../support/process.ts";
+import { makeCertificate, OPENSSL } from "../../support/certificate.ts";
 import { EchoService } from "./echo.ts";
 
 const onPath = async (name: string, debian: string): Promise<Need> => [

@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { grpc, kv } from "@sluice/sluice";
-import { FaultProxy } from "../support/fault_proxy.ts";
-import { etcdTest, readEvents, rejected } from "./support.ts";
+import { FaultProxy } from "../../support/fault_proxy.ts";
+import { etcdTest, readEvents, rejected } from "../../support/kv.ts";
 
 const { code } = grpc;
 const bytes = (text: string) => new TextEncoder().encode(text);

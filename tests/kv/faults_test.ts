@@ -6,8 +6,8 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { grpc, kv } from "@sluice/sluice";
-import { FaultProxy } from "../support/fault_proxy.ts";
-import { etcdTest, readEvents, rejected, type Scene, until } from "./support.ts";
+import { FaultProxy } from "../../support/fault_proxy.ts";
+import { etcdTest, readEvents, rejected, type Scene, until } from "../../support/kv.ts";
 
 const { code } = grpc;
 

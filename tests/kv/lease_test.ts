@@ -1,8 +1,8 @@
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
 import { kv } from "@sluice/sluice";
-import { fakeEtcd, header } from "./fake_etcd.ts";
-import { until } from "./support.ts";
+import { fakeEtcd, header } from "../../support/fake_etcd.ts";
+import { until } from "../../support/kv.ts";
 
 type Renewals = AsyncIterable<{ ID: bigint }>;
 

@@ -6,8 +6,8 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { kv } from "@sluice/sluice";
-import { Etcd, etcdVersion, findEtcd } from "../support/etcd.ts";
-import { peerTest } from "../support/peers.ts";
+import { Etcd, etcdVersion, findEtcd } from "../../support/etcd.ts";
+import { peerTest } from "../../support/peers.ts";
 
 const path = Deno.env.get("KV_PROBES");
 const etcd = await findEtcd();

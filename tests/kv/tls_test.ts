@@ -1,9 +1,9 @@
 import { assert, assertEquals } from "@std/assert";
 import { grpc, kv } from "@sluice/sluice";
-import { makeCertificate, OPENSSL } from "../support/certificate.ts";
-import { Etcd, findEtcd } from "../support/etcd.ts";
-import { peerTest } from "../support/peers.ts";
-import { readEvents, rejected } from "./support.ts";
+import { makeCertificate, OPENSSL } from "../../support/certificate.ts";
+import { Etcd, findEtcd } from "../../support/etcd.ts";
+import { peerTest } from "../../support/peers.ts";
+import { readEvents, rejected } from "../../support/kv.ts";
 
 const needs = [
   ["etcd", await findEtcd(), "install etcd-server, or set ETCD to the program"] as const,

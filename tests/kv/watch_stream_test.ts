@@ -3,8 +3,15 @@ import { delay } from "@std/async";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { grpc, kv } from "@sluice/sluice";
 import type { WatchCreateMessage, WatchResult } from "../../kv/wire.ts";
-import { creates, drain, fakeEtcd, type FakeOptions, header, put } from "./fake_etcd.ts";
-import { rejected, until } from "./support.ts";
+import {
+  creates,
+  drain,
+  fakeEtcd,
+  type FakeOptions,
+  header,
+  put,
+} from "../../support/fake_etcd.ts";
+import { rejected, until } from "../../support/kv.ts";
 
 /** A client of a server that answers as a test says. */
 async function withFake(

@@ -1,6 +1,6 @@
-import { Compiler } from "../../protoc/compiler.ts";
-import { formatDiagnostic } from "../../protoc/diagnostic.ts";
-import type { FileNode } from "../../protoc/ast.ts";
+import { Compiler } from "../../protoc/compile/compiler.ts";
+import { formatDiagnostic } from "../../protoc/lex/diagnostic.ts";
+import type { FileNode } from "../../protoc/syntax/ast.ts";
 
 /** What the compiler makes of a file. */
 export interface Compiled {

@@ -7,7 +7,7 @@
  */
 import { gzipSync } from "node:zlib";
 import { type Client, listen, newClient, type ServerStream } from "../../http/mod.ts";
-import { makeCertificate } from "../support/certificate.ts";
+import { makeCertificate } from "../../support/certificate.ts";
 
 const total = Number(Deno.args[0] ?? 1_000_000);
 const CONCURRENCY = 64;

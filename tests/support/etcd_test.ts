@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
-import { Etcd, findEtcd } from "./etcd.ts";
-import { peerTest } from "./peers.ts";
+import { Etcd, findEtcd } from "../../support/etcd.ts";
+import { peerTest } from "../../support/peers.ts";
 
 peerTest("Etcd.start() serves clients, and restart() keeps the endpoint", {
   needs: [["etcd", await findEtcd(), "put etcd on PATH or set ETCD"]],

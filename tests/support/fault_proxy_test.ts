@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { deadline, delay } from "@std/async";
-import { FaultProxy } from "./fault_proxy.ts";
+import { FaultProxy } from "../../support/fault_proxy.ts";
 
 /** A server that sends back what it gets. */
 class EchoServer implements AsyncDisposable {

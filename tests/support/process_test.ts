@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertRejects, assertStringIncludes } from "@std/assert";
-import { Process, run } from "./process.ts";
+import { Process, run } from "../../support/process.ts";
 
 Deno.test("Process.waitFor() resolves at the line that says ready", async () => {
   await using process = new Process({

@@ -1,5 +1,5 @@
 import { assertEquals, assertGreaterOrEqual } from "@std/assert";
-import { peerTest } from "../../support/peers.ts";
+import { peerTest } from "../../../support/peers.ts";
 import { nameOf, NEEDS, runSuite, SUITES } from "./suite.ts";
 
 for (const suite of SUITES) {

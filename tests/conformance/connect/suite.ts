@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { inPeers, type Need } from "../../support/peers.ts";
-import { type Finished, run, which } from "../../support/process.ts";
+import { inPeers, type Need } from "../../../support/peers.ts";
+import { type Finished, run, which } from "../../../support/process.ts";
 
 /** Which of the two programs is tested, with what of the suite. */
 export interface Suite {

@@ -3,9 +3,18 @@ import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ConnectionLostError, newClient, type ServerStream } from "../../../http/mod.ts";
 import { FrameType } from "../../../http/h2/frame.ts";
 import { SettingId } from "../../../http/h2/settings.ts";
-import { data, headers, rstStream, windowUpdate } from "../../support/frames.ts";
-import { frames, OK, pause, readRequest, readToEnd, send, until, using } from "../raw_server.ts";
-import { pair, TRANSPORTS } from "../transports.ts";
+import { data, headers, rstStream, windowUpdate } from "../../../support/frames.ts";
+import {
+  frames,
+  OK,
+  pause,
+  readRequest,
+  readToEnd,
+  send,
+  until,
+  using,
+} from "../../../support/raw_server.ts";
+import { pair, TRANSPORTS } from "../../../support/transports.ts";
 
 const echo = async (stream: ServerStream) => {
   const body = await stream.readBytes();

@@ -9,8 +9,8 @@ import {
   zstdCompressSync,
 } from "node:zlib";
 import { BodyTooLargeError, ProtocolError } from "../../../http/mod.ts";
-import { always, OK, pause, readRequest, send, using } from "../raw_server.ts";
-import { pair, TRANSPORTS } from "../transports.ts";
+import { always, OK, pause, readRequest, send, using } from "../../../support/raw_server.ts";
+import { pair, TRANSPORTS } from "../../../support/transports.ts";
 
 const encoder = new TextEncoder();
 

@@ -1,8 +1,8 @@
 /** What the client makes of frames no server should send. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { ProtocolError, StreamResetError } from "../../../http/mod.ts";
-import { headers, ping, windowUpdate } from "../../support/frames.ts";
-import { frames, using } from "../raw_server.ts";
+import { headers, ping, windowUpdate } from "../../../support/frames.ts";
+import { frames, using } from "../../../support/raw_server.ts";
 
 const H2 = { alpnProtos: ["h2"] };
 

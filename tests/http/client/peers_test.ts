@@ -3,7 +3,7 @@ import { assertEquals, assertRejects } from "@std/assert";
 import { createServer as createHttp1, type Server } from "node:http";
 import { createServer as createHttp2, type ServerHttp2Session } from "node:http2";
 import { newClient } from "../../../http/mod.ts";
-import { pause } from "../raw_server.ts";
+import { pause } from "../../../support/raw_server.ts";
 
 interface Peer {
   readonly name: string;

@@ -11,7 +11,7 @@ import {
 } from "../../../http/mod.ts";
 import { FrameType } from "../../../http/h2/frame.ts";
 import { SettingId } from "../../../http/h2/settings.ts";
-import { goAway, rstStream, windowUpdate } from "../../support/frames.ts";
+import { goAway, rstStream, windowUpdate } from "../../../support/frames.ts";
 import {
   always,
   type FrameConn,
@@ -23,8 +23,8 @@ import {
   send,
   until,
   using,
-} from "../raw_server.ts";
-import { pair, testCertificate, TRANSPORTS } from "../transports.ts";
+} from "../../../support/raw_server.ts";
+import { pair, testCertificate, TRANSPORTS } from "../../../support/transports.ts";
 
 const H2 = { alpnProtos: ["h2"] };
 const burst = (n: number, one: () => Promise<{ body: string }>) =>

@@ -1,8 +1,8 @@
 /** Redirects as servers send them, over connections. The rules alone are tested in `pure_test.ts`. */
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { RedirectError, type ServerStream } from "../../../http/mod.ts";
-import { always, OK, pause, readRequest, send, using } from "../raw_server.ts";
-import { pair, TRANSPORTS } from "../transports.ts";
+import { always, OK, pause, readRequest, send, using } from "../../../support/raw_server.ts";
+import { pair, TRANSPORTS } from "../../../support/transports.ts";
 
 /** Redirects `/to?l=…&s=…` there, and shows what came elsewhere. */
 const handler = async (stream: ServerStream) => {

@@ -2,8 +2,8 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { gzipSync } from "node:zlib";
 import { BodyTooLargeError, ConnectionLostError, type ServerStream } from "../../../http/mod.ts";
-import { OK, pause, readRequest, send, until, using } from "../raw_server.ts";
-import { pair, TRANSPORTS } from "../transports.ts";
+import { OK, pause, readRequest, send, until, using } from "../../../support/raw_server.ts";
+import { pair, TRANSPORTS } from "../../../support/transports.ts";
 
 const encoder = new TextEncoder();
 

@@ -1,6 +1,6 @@
 /** Requests that are sent again because the caller wants it so. */
 import { assertEquals } from "@std/assert";
-import { OK, readRequest, send, using } from "../raw_server.ts";
+import { OK, readRequest, send, using } from "../../../support/raw_server.ts";
 
 Deno.test("retry() waits as it is told, stops at its limits, and leaves alone what may not be repeated", async () => {
   const date = new Date(Date.now() + 3_600_000).toUTCString();

@@ -2,8 +2,17 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { DialError, newClient, TimeoutError } from "../../../http/mod.ts";
 import { SettingId } from "../../../http/h2/settings.ts";
-import { frames, OK, pause, RawServer, readRequest, send, until, using } from "../raw_server.ts";
-import { pair, TRANSPORTS } from "../transports.ts";
+import {
+  frames,
+  OK,
+  pause,
+  RawServer,
+  readRequest,
+  send,
+  until,
+  using,
+} from "../../../support/raw_server.ts";
+import { pair, TRANSPORTS } from "../../../support/transports.ts";
 
 for (const transport of TRANSPORTS) {
   const test = (name: string, run: () => Promise<void>) =>

@@ -1,8 +1,8 @@
 /** One HTTP/1.1 server connection in memory, spoken to with raw text. */
-import { type Handler, runHandler } from "../../../http/handler.ts";
-import { ServerSession } from "../../../http/h1/server_session.ts";
-import { type ServerLimits, serverLimits } from "../../../http/limits.ts";
-import { memorySocketPair, type Socket } from "../../../http/socket.ts";
+import { type Handler, runHandler } from "../../../http/server/handler.ts";
+import { ServerSession } from "../../../http/server/h1_session.ts";
+import { type ServerLimits, serverLimits } from "../../../http/server/limits.ts";
+import { memorySocketPair, type Socket } from "../../../http/net/socket.ts";
 
 /** Latin-1 text as bytes. */
 export function bytes(text: string): Uint8Array {

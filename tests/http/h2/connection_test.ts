@@ -2,7 +2,7 @@ import { assertEquals, assertMatch } from "@std/assert";
 import { ErrorCode, PREFACE } from "../../../http/h2/mod.ts";
 import { Flag, FrameType } from "../../../http/h2/frame.ts";
 import { SettingId } from "../../../http/h2/settings.ts";
-import { Harness } from "../../support/h2_peer.ts";
+import { Harness } from "../../../support/h2_peer.ts";
 import {
   block,
   concat,
@@ -19,7 +19,7 @@ import {
   settingsAck,
   uint32,
   windowUpdate,
-} from "../../support/frames.ts";
+} from "../../../support/frames.ts";
 
 Deno.test("receive() gives a request's events in order and sends its response", () => {
   const peer = new Harness();

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { ErrorCode, PREFACE } from "../../../http/h2/mod.ts";
-import { Harness } from "../../support/h2_peer.ts";
-import { Random } from "../../support/random.ts";
+import { Harness } from "../../../support/h2_peer.ts";
+import { Random } from "../../../support/random.ts";
 import {
   concat,
   data,
@@ -16,7 +16,7 @@ import {
   settings,
   settingsAck,
   windowUpdate,
-} from "../../support/frames.ts";
+} from "../../../support/frames.ts";
 
 const ROUNDS = Number(Deno.env.get("FUZZ_ROUNDS") ?? 3000);
 

@@ -1,9 +1,9 @@
 import { assert, assertEquals, assertInstanceOf, assertMatch } from "@std/assert";
 import { delay } from "@std/async";
-import { ConnectionLostError, ProtocolError, TimeoutError } from "../../../http/error.ts";
+import { ConnectionLostError, ProtocolError, TimeoutError } from "../../../http/message/error.ts";
 import type { FieldBlock } from "../../../http/hpack/mod.ts";
 import { ErrorCode, PREFACE, Session, type SessionOptions, Stream } from "../../../http/h2/mod.ts";
-import { memorySocketPair, type Socket } from "../../../http/socket.ts";
+import { memorySocketPair, type Socket } from "../../../http/net/socket.ts";
 import {
   concat,
   data,
@@ -13,7 +13,7 @@ import {
   settings,
   settingsAck,
   Transcript,
-} from "../../support/frames.ts";
+} from "../../../support/frames.ts";
 
 /** A test whose sockets are in memory: nothing but this keeps the event loop running. */
 function test(name: string, fn: () => Promise<void>): void {

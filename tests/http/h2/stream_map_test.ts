@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { Stream } from "../../../http/h2/stream.ts";
 import { StreamMap } from "../../../http/h2/stream_map.ts";
-import { Random } from "../../support/random.ts";
+import { Random } from "../../../support/random.ts";
 
 class Dummy extends Stream {
   constructor(id: number) {

@@ -1,0 +1,195 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import { type FieldBlock, h2 } from "../../http/mod.ts";
+import type { ClientCall } from "./call.ts";
+import { code } from "../wire/code.ts";
+import { CodecError } from "../codec/mod.ts";
+import { decompress } from "../wire/compression.ts";
+import { grpcCodec } from "../wire/content_type.ts";
+import { MessageStream } from "../wire/message_stream.ts";
+import {
+  codeFromHttpStatus,
+  field,
+  statusError,
+  trailersError,
+  transportError,
+} from "../wire/status.ts";
+
+const { ErrorCode } = h2;
+
+/** Octets of a body that is not gRPC's quoted in the error. */
+const MAX_QUOTED_BODY = 256;
+
+/** One attempt of a call, on one HTTP/2 stream. */
+export class ClientStream extends MessageStream {
+  readonly #call: ClientCall;
+  /** Fields of the response header, once they came. */
+  #header: readonly string[] | null = null;
+  #trailers: readonly string[] | null = null;
+  #encoding = "identity";
+  /** Set if the response is no gRPC response: the error it will end with. */
+  #foreign: { status: number; contentType: string; body: string } | null = null;
+  #done = false;
+
+  constructor(call: ClientCall, maxReceiveSize: number) {
+    super();
+    this.#call = call;
+    this.maxReceiveSize = maxReceiveSize;
+  }
+
+  onHeaders(block: FieldBlock, end: boolean): void {
+    if (this.#done) return;
+    const { fields } = block;
+    if (this.#header !== null) {
+      this.#trailers = fields;
+      return;
+    }
+    const head = block.note as h2.ResponseHead;
+    if (head.status < 200) return;
+    // Trailers-Only: "HTTP-Status Content-Type Trailers" in one block.
+    if (end) {
+      this.#header = [];
+      this.#trailers = fields;
+      if (field(fields, "grpc-status") === undefined) this.#notGrpc(head.status, fields);
+      return;
+    }
+    this.#header = fields;
+    const contentType = field(fields, "content-type") ?? "";
+    if (head.status !== 200 || grpcCodec(contentType) === undefined) {
+      this.#notGrpc(head.status, fields);
+      return;
+    }
+    if (grpcCodec(contentType) !== "proto") {
+      return this.#fail(
+        statusError(`response has content-type ${contentType}`, code.INTERNAL, fields),
+      );
+    }
+    this.#encoding = field(fields, "grpc-encoding") ?? "identity";
+    this.#call.onHeader(fields);
+  }
+
+  #notGrpc(status: number, fields: readonly string[]): void {
+    this.#foreign = { status, contentType: field(fields, "content-type") ?? "", body: "" };
+  }
+
+  override onData(buf: Uint8Array, start: number, end: number): void {
+    const foreign = this.#foreign;
+    if (foreign === null) return super.onData(buf, start, end);
+    const room = MAX_QUOTED_BODY - foreign.body.length;
+    if (room > 0) foreign.body += latin1(buf.subarray(start, Math.min(end, start + room)));
+    this.consumed(end - start);
+  }
+
+  protected onMessage(
+    bytes: Uint8Array,
+    start: number,
+    end: number,
+    owned: boolean,
+    compressed: boolean,
+  ): void {
+    if (this.#done) return;
+    const size = end - start;
+    let message: object;
+    try {
+      const codec = this.#call.method.output;
+      if (compressed) {
+        bytes = decompress(this.#encoding, bytes.subarray(start, end), this.maxReceiveSize);
+        message = codec.decode(bytes, 0, bytes.length);
+      } else if (owned || !codec.aliases) message = codec.decode(bytes, start, end);
+      else message = codec.decode(bytes.slice(start, end), 0, size);
+    } catch (error) {
+      return this.#fail(
+        error instanceof CodecError
+          ? statusError(`cannot decode response: ${error.message}`, code.INTERNAL)
+          : ConnectError.from(error),
+      );
+    }
+    this.waits(size);
+    this.#call.onMessage(message, size);
+  }
+
+  /** The consumer took a message of `size` octets. */
+  took(size: number): void {
+    this.taken(size);
+  }
+
+  protected onTooLarge(length: number): void {
+    this.#fail(
+      new ConnectError(
+        `received message larger than max (${length} vs. ${this.maxReceiveSize})`,
+        Code.ResourceExhausted,
+      ),
+    );
+  }
+
+  protected onBadPrefix(flags: number): void {
+    this.#fail(new ConnectError(`message flags must be 0 or 1, got ${flags}`, Code.Internal));
+  }
+
+  onEnd(): void {
+    if (this.#done) return;
+    // A server may answer before it has read everything; it reads no more.
+    if (!this.closed) this.reset(ErrorCode.NO_ERROR);
+    this.#done = true;
+    const trailers = this.#trailers;
+    const header = this.#header ?? [];
+    const midMessage = this.midMessage;
+    let error: ConnectError | null;
+    if (trailers !== null && field(trailers, "grpc-status") !== undefined) {
+      error = trailersError(trailers, header);
+      if (error === null && midMessage) {
+        error = statusError("response ended inside a message", code.INTERNAL);
+      }
+    } else if (this.#foreign !== null) error = this.#foreignError(header, trailers ?? []);
+    else if (trailers !== null) error = trailersError(trailers, header);
+    else {error = statusError(
+        "the server ended the response without trailers",
+        code.INTERNAL,
+        header,
+      );}
+    this.#call.onFinished(error, trailers ?? []);
+  }
+
+  #foreignError(header: readonly string[], trailers: readonly string[]): ConnectError {
+    const { status, contentType, body } = this.#foreign!;
+    const what = status === 200
+      ? `response has content-type ${JSON.stringify(contentType)} instead of application/grpc`
+      : `HTTP status ${status} without grpc-status`;
+    const quote = body === "" ? "" : `: ${JSON.stringify(body)}`;
+    const value = status === 200 ? code.UNKNOWN : codeFromHttpStatus(status);
+    return statusError(
+      `the server did not answer with gRPC: ${what}${quote}`,
+      value,
+      header,
+      trailers,
+    );
+  }
+
+  onReset(cause: Error): void {
+    if (this.#done) return;
+    this.#done = true;
+    const trailers = this.#trailers;
+    // "Received after complete trailers": what the trailers say counts.
+    if (trailers !== null && field(trailers, "grpc-status") !== undefined) {
+      return this.#call.onFinished(trailersError(trailers, this.#header ?? []), trailers);
+    }
+    this.#call.onLost(cause, transportError(cause));
+  }
+
+  /** Ends the attempt from this side. */
+  #fail(error: ConnectError): void {
+    if (this.#done) return;
+    this.abandon();
+    this.#call.onFinished(error, []);
+  }
+
+  /** Tells the server that nobody waits for the response any more. */
+  abandon(): void {
+    this.#done = true;
+    this.stopListening();
+    this.reset(ErrorCode.CANCEL);
+  }
+}
+
+function latin1(bytes: Uint8Array): string {
+  return String.fromCharCode(...bytes);
+}

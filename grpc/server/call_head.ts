@@ -1,0 +1,103 @@
+import type { FieldBlock, h2 } from "../../http/mod.ts";
+import { ACCEPT_ENCODING, isKnownEncoding } from "../wire/compression.ts";
+import { GRPC_CONTENT_TYPE, grpcCodec } from "../wire/content_type.ts";
+import { code } from "../wire/code.ts";
+import { encodeMessage } from "../wire/percent.ts";
+import type { Route, Routes } from "../wire/route.ts";
+import { parseTimeout } from "../wire/timeout.ts";
+
+/** First fields of every gRPC response. */
+export const RESPONSE_HEADER: readonly string[] = [
+  ":status",
+  "200",
+  "content-type",
+  GRPC_CONTENT_TYPE,
+];
+
+/**
+ * What the request's fields alone decide. Kept on the field block, so that calls which look the same
+ * are routed once.
+ */
+export class CallHead {
+  route: Route | undefined = undefined;
+  /** Answer that needs no handler, or null. */
+  rejection: readonly string[] | null = null;
+  /** Deadline in milliseconds from arrival, or -1. */
+  timeoutMs = -1;
+  encoding = "identity";
+  acceptsGzip = false;
+}
+
+function statusFields(status: number, message: string): string[] {
+  return ["grpc-status", String(status), "grpc-message", encodeMessage(message)];
+}
+
+function trailersOnly(status: number, message: string): string[] {
+  return [...RESPONSE_HEADER, ...statusFields(status, message)];
+}
+
+/** Reads a call's fields. Undefined if they are not gRPC's. */
+export function callHead(
+  head: h2.RequestHead,
+  block: FieldBlock,
+  routes: Routes,
+): CallHead | undefined {
+  if (head.note instanceof CallHead) return head.note;
+  const { fields } = block;
+  let codec: string | undefined;
+  let timeout: string | undefined;
+  const call = new CallHead();
+  for (let i = 0; i < fields.length; i += 2) {
+    const value = fields[i + 1]!;
+    switch (fields[i]) {
+      case "content-type":
+        codec = grpcCodec(value);
+        break;
+      case "grpc-timeout":
+        timeout = value;
+        break;
+      case "grpc-encoding":
+        call.encoding = value;
+        break;
+      case "grpc-accept-encoding":
+        call.acceptsGzip = value.split(",").some((part) => part.trim() === "gzip");
+        break;
+    }
+  }
+  if (codec === undefined) return undefined;
+  call.route = routes.route(head.path);
+  if (timeout !== undefined) call.timeoutMs = parseTimeout(timeout);
+  call.rejection = rejection(head, call, codec, timeout);
+  head.note = call;
+  return call;
+}
+
+function rejection(
+  head: h2.RequestHead,
+  call: CallHead,
+  codec: string,
+  timeout: string | undefined,
+): readonly string[] | null {
+  if (head.method !== "POST") return [":status", "405", "allow", "POST"];
+  if (codec !== "proto") {
+    return [":status", "415", ...statusFields(code.INTERNAL, `codec ${codec} is not supported`)];
+  }
+  if (call.route === undefined) {
+    const [, service = "", method = ""] = head.path.split("/");
+    return trailersOnly(code.UNIMPLEMENTED, `unknown method ${method} for service ${service}`);
+  }
+  if (call.route.handler === undefined) {
+    return trailersOnly(code.UNIMPLEMENTED, `method ${head.path} is not implemented`);
+  }
+  if (timeout !== undefined && call.timeoutMs < 0) {
+    return trailersOnly(code.INTERNAL, `malformed grpc-timeout: ${timeout}`);
+  }
+  if (!isKnownEncoding(call.encoding)) {
+    const fields = trailersOnly(
+      code.UNIMPLEMENTED,
+      `grpc-encoding ${call.encoding} is not supported`,
+    );
+    return [...fields, "grpc-accept-encoding", ACCEPT_ENCODING];
+  }
+  return null;
+}

@@ -1,0 +1,105 @@
+import type { DescFile, DescMethod, DescService } from "@bufbuild/protobuf";
+import type { ServiceImpl } from "@connectrpc/connect";
+import type { ExchangeTaker, FieldBlock, h2, ServerStream } from "../../http/mod.ts";
+import { findService, methodFor } from "../wire/method.ts";
+import type { AnyHandler, Route, Routes } from "../wire/route.ts";
+import { GrpcTaker } from "./exchanges.ts";
+
+/** Handlers by method name, as in the proto file (`SayHello`) or in lower camel case (`sayHello`). */
+export type Handlers = Readonly<Record<string, AnyHandler | undefined>>;
+
+/** Handlers of a service with known types. */
+export type TypedHandlers<S extends DescService> =
+  & Partial<ServiceImpl<S>>
+  & { [K in keyof ServiceImpl<S> as Capitalize<K & string>]?: ServiceImpl<S>[K] };
+
+/**
+ * Holds the services of a server. Goes to `grpc.listen` for gRPC alone, and to `http.listen` for gRPC,
+ * gRPC-Web and Connect beside the handler of other requests.
+ */
+export class Registrar implements Routes, ExchangeTaker {
+  readonly #routes = new Map<string, Route>();
+  readonly #services = new Map<string, DescService>();
+  readonly #taker = new GrpcTaker(this);
+
+  /**
+   * Registers the handlers of a service whose types are known from generated code.
+   * Throws `TypeError` if a handler is for no method, is no function, or the service is registered.
+   */
+  register<S extends DescService>(service: S, handlers: TypedHandlers<S>): void;
+  /** Registers the handlers of the only service of a loaded file. */
+  register(file: DescFile, handlers: Handlers): void;
+  /** Registers the handlers of the service of that name. */
+  register(file: DescFile, name: string, handlers: Handlers): void;
+  register(
+    proto: DescFile | DescService,
+    nameOrHandlers: string | object,
+    third?: Handlers,
+  ): void {
+    const name = typeof nameOrHandlers === "string" ? nameOrHandlers : undefined;
+    const handlers = (name === undefined ? nameOrHandlers : third) as Handlers;
+    const service = findService(proto, name);
+    if (typeof handlers !== "object" || handlers === null) {
+      throw new TypeError(
+        `Cannot register service "${service.typeName}": give an object of handlers by method name`,
+      );
+    }
+    if (this.#services.has(service.typeName)) {
+      throw new TypeError(`Cannot register service "${service.typeName}" twice`);
+    }
+    checkHandlers(service, handlers);
+    this.#services.set(service.typeName, service);
+    for (const desc of service.methods) {
+      const method = methodFor(desc);
+      const handler = handlerOf(desc, handlers);
+      this.#routes.set(method.path, { method, handler: handler?.bind(handlers) });
+    }
+  }
+
+  /** What serves a path such as `/pkg.Service/Method`. */
+  route(path: string): Route | undefined {
+    return this.#routes.get(path);
+  }
+
+  /** The registered services. */
+  get services(): readonly DescService[] {
+    return [...this.#services.values()];
+  }
+
+  /** For servers: the gRPC call a request makes. */
+  takeStream(head: h2.RequestHead, block: FieldBlock, session: h2.Session): h2.Stream | null {
+    return this.#taker.takeStream(head, block, session);
+  }
+
+  /** For servers: serves a gRPC-Web or Connect call. */
+  takeExchange(stream: ServerStream): Promise<void> | null {
+    return this.#taker.takeExchange(stream);
+  }
+}
+
+function handlerOf(desc: DescMethod, handlers: Handlers): AnyHandler | undefined {
+  return handlers[desc.name] ?? handlers[desc.localName];
+}
+
+function checkHandlers(service: DescService, handlers: Handlers): void {
+  const known = new Set(service.methods.flatMap((m) => [m.name, m.localName]));
+  // Class instances keep their handlers on the prototype, beside methods of their own that are none.
+  const isPlain = Object.getPrototypeOf(handlers) === Object.prototype ||
+    Object.getPrototypeOf(handlers) === null;
+  for (const name of isPlain ? Object.keys(handlers) : []) {
+    if (known.has(name)) continue;
+    throw new TypeError(
+      `Cannot register handler "${name}": service "${service.typeName}" has the methods ${
+        service.methods.map((m) => m.name).join(", ")
+      }`,
+    );
+  }
+  for (const desc of service.methods) {
+    const handler = handlerOf(desc, handlers);
+    if (handler !== undefined && typeof handler !== "function") {
+      throw new TypeError(
+        `Cannot register handler "${desc.name}" of "${service.typeName}": expected a function, got ${typeof handler}`,
+      );
+    }
+  }
+}

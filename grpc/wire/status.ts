@@ -1,0 +1,221 @@
+/**
+ * The one place where an error becomes trailers, and trailers become an error.
+ * {@link https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md#responses}
+ *
+ * @module
+ */
+import { create, toBinary } from "@bufbuild/protobuf";
+import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { Code, ConnectError, decodeBinaryHeader, encodeBinaryHeader } from "@connectrpc/connect";
+import { ConnectionLostError, h2, ProtocolError, StreamResetError } from "../../http/mod.ts";
+import { code, codeName, toConnectCode } from "./code.ts";
+import { appendMetadata, readMetadata } from "./metadata.ts";
+import { decodeMessage, encodeMessage } from "./percent.ts";
+
+const { ErrorCode } = h2;
+
+const TYPE_URL_PREFIX = "type.googleapis.com/";
+
+/** Text clients get for an exception that is no `ConnectError`: its own may hold secrets. */
+const HIDDEN_ERROR = "the handler failed with an error that is not a ConnectError";
+
+/** Whatever a handler threw, as the error its client gets. */
+export function toStatusError(reason: unknown): ConnectError {
+  if (reason instanceof ConnectError) return reason;
+  return new ConnectError(HIDDEN_ERROR, Code.Unknown, undefined, undefined, reason);
+}
+
+/** The trailers that tell of an error. */
+export function errorTrailers(error: ConnectError): string[] {
+  const fields = ["grpc-status", String(error.code)];
+  if (error.rawMessage !== "") fields.push("grpc-message", encodeMessage(error.rawMessage));
+  const details = detailsOf(error);
+  if (details !== undefined) fields.push("grpc-status-details-bin", details);
+  appendMetadata(fields, withoutDetails(error.metadata));
+  return fields;
+}
+
+function withoutDetails(metadata: Headers): Headers {
+  if (!metadata.has("grpc-status-details-bin")) return metadata;
+  const copy = new Headers(metadata);
+  copy.delete("grpc-status-details-bin");
+  return copy;
+}
+
+/** google.rpc.Status { int32 code = 1; string message = 2; repeated Any details = 3 }, base64. */
+function detailsOf(error: ConnectError): string | undefined {
+  if (error.details.length === 0) return undefined;
+  const writer = new BinaryWriter();
+  writer.tag(1, WireType.Varint).int32(error.code);
+  writer.tag(2, WireType.LengthDelimited).string(error.rawMessage);
+  for (const detail of error.details) {
+    const [type, value] = "desc" in detail
+      ? [detail.desc.typeName, toBinary(detail.desc, create(detail.desc, detail.value))]
+      : [detail.type, detail.value];
+    writer.tag(3, WireType.LengthDelimited).fork();
+    writer.tag(1, WireType.LengthDelimited).string(TYPE_URL_PREFIX + type);
+    writer.tag(2, WireType.LengthDelimited).bytes(value);
+    writer.join();
+  }
+  return encodeBinaryHeader(writer.finish()).replace(/=+$/, "");
+}
+
+interface WireStatus {
+  code: number;
+  message: string;
+  details: { type: string; value: Uint8Array }[];
+}
+
+/** Undefined if the value is not a google.rpc.Status: the plain fields then stand alone. */
+function readDetails(value: string): WireStatus | undefined {
+  try {
+    const reader = new BinaryReader(decodeBinaryHeader(value));
+    const status: WireStatus = { code: 0, message: "", details: [] };
+    while (reader.pos < reader.len) {
+      const [field, type] = reader.tag();
+      if (field === 1) status.code = reader.int32();
+      else if (field === 2) status.message = reader.string();
+      else if (field === 3) status.details.push(readAny(reader.bytes()));
+      else reader.skip(type, field);
+    }
+    return status;
+  } catch {
+    return undefined;
+  }
+}
+
+function readAny(bytes: Uint8Array): { type: string; value: Uint8Array } {
+  const reader = new BinaryReader(bytes);
+  const any = { type: "", value: new Uint8Array() };
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag();
+    if (field === 1) any.type = reader.string().replace(/^.*\//, "");
+    else if (field === 2) any.value = reader.bytes().slice();
+    else reader.skip(type, field);
+  }
+  return any;
+}
+
+/** The value of the last field of that name, or undefined. */
+export function field(fields: readonly string[], name: string): string | undefined {
+  for (let i = fields.length - 2; i >= 0; i -= 2) if (fields[i] === name) return fields[i + 1];
+  return undefined;
+}
+
+/**
+ * What trailers say: null for OK, else the error. `header` are the response's first fields: their
+ * metadata belong to the error too.
+ */
+export function trailersError(
+  trailers: readonly string[],
+  header: readonly string[],
+): ConnectError | null {
+  const status = field(trailers, "grpc-status");
+  if (status === undefined) {
+    return statusError(
+      "the server sent trailers without grpc-status",
+      code.UNKNOWN,
+      header,
+      trailers,
+    );
+  }
+  // "Status … is a decimal ASCII integer without leading zeros."
+  const value = /^(0|[1-9]\d{0,8})$/.test(status) ? Number(status) : -1;
+  if (value === code.OK) return null;
+  if (value < 0 || value > code.UNAUTHENTICATED) {
+    const message = decodeMessage(field(trailers, "grpc-message") ?? "");
+    return statusError(
+      `the server sent grpc-status ${JSON.stringify(status)}${
+        message === "" ? "" : `: ${message}`
+      }`,
+      code.UNKNOWN,
+      header,
+      trailers,
+    );
+  }
+  const message = decodeMessage(field(trailers, "grpc-message") ?? "");
+  const details = field(trailers, "grpc-status-details-bin");
+  const wire = details === undefined ? undefined : readDetails(details);
+  if (wire !== undefined && wire.code !== value) {
+    return statusError(
+      `grpc-status ${codeName(value)} and grpc-status-details-bin ${
+        codeName(wire.code)
+      } differ: ${message}`,
+      code.INTERNAL,
+      header,
+      trailers,
+    );
+  }
+  const error = statusError(wire?.message || message, value, header, trailers);
+  if (wire !== undefined) error.details = wire.details;
+  return error;
+}
+
+/** An error with the metadata of a response. */
+export function statusError(
+  message: string,
+  value: number,
+  header: readonly string[] = [],
+  trailers: readonly string[] = [],
+): ConnectError {
+  const metadata = readMetadata(trailers, readMetadata(header));
+  return new ConnectError(message, toConnectCode(value), metadata);
+}
+
+/**
+ * The code for an HTTP status where no grpc-status came.
+ * {@link https://github.com/grpc/grpc/blob/master/doc/http-grpc-status-mapping.md}
+ */
+export function codeFromHttpStatus(status: number): number {
+  switch (status) {
+    case 400:
+      return code.INTERNAL;
+    case 401:
+      return code.UNAUTHENTICATED;
+    case 403:
+      return code.PERMISSION_DENIED;
+    case 404:
+      return code.UNIMPLEMENTED;
+    case 429:
+    case 502:
+    case 503:
+    case 504:
+      return code.UNAVAILABLE;
+    default:
+      return code.UNKNOWN;
+  }
+}
+
+/** The code for RST_STREAM's error code. */
+function codeFromReset(value: number): number {
+  switch (value) {
+    case ErrorCode.REFUSED_STREAM:
+      return code.UNAVAILABLE;
+    case ErrorCode.CANCEL:
+      return code.CANCELLED;
+    case ErrorCode.ENHANCE_YOUR_CALM:
+      return code.RESOURCE_EXHAUSTED;
+    case ErrorCode.INADEQUATE_SECURITY:
+      return code.PERMISSION_DENIED;
+    default:
+      return code.INTERNAL;
+  }
+}
+
+/** An error of the HTTP engine as a client sees it. The cause stays reachable. */
+export function transportError(cause: Error): ConnectError {
+  if (cause instanceof ConnectError) return cause;
+  let value: number = code.UNAVAILABLE;
+  if (cause instanceof StreamResetError) value = codeFromReset(cause.code);
+  else if (cause instanceof ProtocolError) {
+    value = cause.scope === "stream" ? code.INTERNAL : code.UNAVAILABLE;
+  }
+  return new ConnectError(cause.message, toConnectCode(value), undefined, undefined, cause);
+}
+
+/** Whether the peer cannot have acted on the call: it may be sent again whatever it does. */
+export function isUnprocessed(error: Error): boolean {
+  return (error instanceof ConnectionLostError && error.requestSent === "no") ||
+    (error instanceof StreamResetError && error.by === "peer" &&
+      error.code === ErrorCode.REFUSED_STREAM);
+}

@@ -1,0 +1,511 @@
+/**
+ * The client: one loop over hops and attempts, on a pool of connections.
+ *
+ * @module
+ */
+import {
+  type BodyInput,
+  jsonBody,
+  NO_BODY,
+  type RequestBody,
+  requestBody,
+} from "../message/body.ts";
+import {
+  checkRequestOptions,
+  CLIENT_DEFAULTS,
+  type ClientOptions,
+  poolOptions,
+  type RequestOptions,
+  type SendOptions,
+} from "./options.ts";
+import { Control, sleep } from "./control.ts";
+import { discard } from "./discard.ts";
+import type { ConnectionLostError } from "../message/error.ts";
+import {
+  type ClientExchange,
+  type ExchangeTimeouts,
+  LATER,
+  type RequestStart,
+  type ResponseStart,
+} from "./exchange.ts";
+import { fieldOf, flattenHeaders, type HeadersInput } from "../message/headers.ts";
+import { Pool, type Route } from "./pool.ts";
+import { proxyFields, proxyFor } from "./proxy.ts";
+import { type Hop, RedirectChain, RedirectError, redirects } from "./redirect.ts";
+import { ClientStream, type StreamSettings } from "./stream.ts";
+import { checkMethod, type Prepared, prepareHead, without } from "./request_head.ts";
+import { HttpResponse } from "./response.ts";
+import { backoff, isStale, isTransient, retryAfter, retryPolicy } from "./retry.ts";
+import { upload } from "./upload.ts";
+import { parseTarget, type Target } from "../message/url.ts";
+
+/** Times one request is sent again because the connection it went on turned out to be over. */
+const MAX_STALE_RETRIES = 3;
+/**
+ * Times one request is sent again because a server did not take it and said so. Servers that end
+ * connections after some requests do so to one burst several times.
+ */
+const MAX_REFUSED_RETRIES = 32;
+
+/**
+ * Makes requests over HTTP/1.1 and HTTP/2, whichever the server speaks, on pooled connections.
+ *
+ * Guarantees: a request is sent again without being asked only if the server cannot have acted on
+ * it, or if it is idempotent and nothing of an answer came on a connection that was reused. A
+ * connection whose framing was in doubt is never used again.
+ */
+export class Client implements AsyncDisposable {
+  readonly #options: ClientOptions;
+  readonly #pool: Pool;
+  readonly #defaults: string[];
+
+  /** See {@linkcode newClient}. */
+  constructor(options: ClientOptions = {}) {
+    this.#options = options;
+    this.#pool = new Pool(poolOptions(options));
+    this.#defaults = flattenHeaders(options.headers);
+  }
+
+  /** Connections open now, how many of HTTP/1.1 are idle, and to how many origins. */
+  get connections(): { open: number; idle: number; origins: number } {
+    return this.#pool.size;
+  }
+
+  /** GET. Follows redirects, decodes the body. */
+  get(
+    url: string | URL,
+    headers?: HeadersInput | null,
+    options?: RequestOptions,
+  ): Promise<HttpResponse> {
+    return this.#whole("GET", url, headers, null, options);
+  }
+
+  /** HEAD. */
+  head(
+    url: string | URL,
+    headers?: HeadersInput | null,
+    options?: RequestOptions,
+  ): Promise<HttpResponse> {
+    return this.#whole("HEAD", url, headers, null, options);
+  }
+
+  /** DELETE. */
+  delete(
+    url: string | URL,
+    headers?: HeadersInput | null,
+    body?: BodyInput | null,
+    options?: RequestOptions,
+  ): Promise<HttpResponse> {
+    return this.#whole("DELETE", url, headers, body, options);
+  }
+
+  /** POST. `content-length` is set from the body. Follows redirects. */
+  post(
+    url: string | URL,
+    headers?: HeadersInput | null,
+    body?: BodyInput | null,
+    options?: RequestOptions,
+  ): Promise<HttpResponse> {
+    return this.#whole("POST", url, headers, body, options);
+  }
+
+  /** PUT. */
+  put(
+    url: string | URL,
+    headers?: HeadersInput | null,
+    body?: BodyInput | null,
+    options?: RequestOptions,
+  ): Promise<HttpResponse> {
+    return this.#whole("PUT", url, headers, body, options);
+  }
+
+  /** PATCH. */
+  patch(
+    url: string | URL,
+    headers?: HeadersInput | null,
+    body?: BodyInput | null,
+    options?: RequestOptions,
+  ): Promise<HttpResponse> {
+    return this.#whole("PATCH", url, headers, body, options);
+  }
+
+  /**
+   * A raw stream: send pieces with `write`, end with `closeWrite`, then `waitResponse`. No redirects,
+   * no decoding, no retries. The caller closes it.
+   */
+  async request(
+    method: string,
+    url: string | URL,
+    headers?: HeadersInput | null,
+    options: RequestOptions = {},
+  ): Promise<ClientStream> {
+    const target = parseTarget(url);
+    checkMethod(method);
+    checkRequestOptions(options);
+    const prepared = prepareHead(headers, target, null, this.#defaults, false);
+    const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
+    const hop: Hop = { method, target, fields: prepared.fields, body: true };
+    const length = prepared.declared >= 0 ? prepared.declared : LATER;
+    try {
+      const exchange = await this.#open(hop, prepared, length, options, control);
+      return new ClientStream(
+        exchange,
+        {
+          decompress: options.decompress ?? false,
+          maxResponseBytes: options.maxResponseBytes ?? this.#options.maxResponseBytes ?? 0,
+          onDownload: options.onDownload ?? this.#options.onDownload,
+          onOver: () => control.release(),
+        },
+        target.href,
+        0,
+      );
+    } catch (error) {
+      control.release();
+      throw error;
+    }
+  }
+
+  /** Any method; follows redirects; the response's body is read as a stream. The caller closes it. */
+  async send(method: string, url: string | URL, options: SendOptions = {}): Promise<ClientStream> {
+    checkMethod(method);
+    checkRequestOptions(options);
+    const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
+    try {
+      const body = await bodyOf(options.body, options.json);
+      const [exchange, head, hop, count] = await this.#follow(
+        method,
+        parseTarget(url),
+        options.headers,
+        body,
+        options,
+        control,
+      );
+      return new ClientStream(
+        exchange,
+        {
+          ...this.#streamSettings(options, control),
+          maxResponseBytes: options.maxResponseBytes ?? this.#options.maxResponseBytes ?? 0,
+        },
+        hop.target.href,
+        count,
+      ).arrived(head);
+    } catch (error) {
+      control.release();
+      throw error;
+    }
+  }
+
+  /** As the platform's `fetch`, for code written for it. */
+  async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    const request = new Request(input, init);
+    const stream = await this.send(request.method, request.url, {
+      headers: request.headers,
+      body: request.body,
+      signal: request.signal,
+      redirect: request.redirect,
+    });
+    return stream.toResponse();
+  }
+
+  /** Closes connections nothing runs on. */
+  closeIdle(): void {
+    this.#pool.closeIdle();
+  }
+
+  /**
+   * Ends the client: requests without a connection fail, idle connections end now, others when what
+   * runs on them is over, or is cut after 5 seconds. Resolves when all are gone. May be called again.
+   */
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+
+  /** The same as `close()`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+
+  // ---- the loop --------------------------------------------------------------------------------
+
+  #streamSettings(options: RequestOptions, control: Control): StreamSettings {
+    return {
+      decompress: options.decompress ?? this.#options.decompress ?? true,
+      maxResponseBytes: options.maxResponseBytes ?? this.#options.maxResponseBytes ??
+        CLIENT_DEFAULTS.maxResponseBytes,
+      onDownload: options.onDownload ?? this.#options.onDownload,
+      onOver: () => control.release(),
+    };
+  }
+
+  async #whole(
+    method: string,
+    url: string | URL,
+    headers: HeadersInput | null | undefined,
+    input: BodyInput | null | undefined,
+    options: RequestOptions = NO_OPTIONS,
+  ): Promise<HttpResponse> {
+    if (options !== NO_OPTIONS) checkRequestOptions(options);
+    const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
+    try {
+      let body = bodyOf(input, options.json);
+      if (body instanceof Promise) body = await body;
+      const [exchange, head, hop, count] = await this.#follow(
+        method,
+        parseTarget(url),
+        headers,
+        body,
+        options,
+        control,
+      );
+      // Most answers are short plain text and here already.
+      let content: string | Uint8Array | null = null;
+      const settings = this.#streamSettings(options, control);
+      if (
+        settings.onDownload === undefined && plain(head.fields) &&
+        (settings.maxResponseBytes === 0 || head.length <= settings.maxResponseBytes)
+      ) {
+        content = exchange.takeText();
+      }
+      if (content === null) {
+        const stream = new ClientStream(exchange, settings, hop.target.href, count);
+        content = await stream.arrived(head).readBytes();
+      }
+      return new HttpResponse(
+        head.status,
+        exchange.version,
+        hop.target.href,
+        count,
+        head.fields,
+        exchange.trailers,
+        content,
+      );
+    } finally {
+      control.release();
+    }
+  }
+
+  async #follow(
+    method: string,
+    target: Target,
+    headers: HeadersInput | null | undefined,
+    body: RequestBody,
+    options: RequestOptions,
+    control: Control,
+  ): Promise<[ClientExchange, ResponseStart, Hop, number]> {
+    const prepared = prepareHead(
+      headers,
+      target,
+      body,
+      this.#defaults,
+      options.decompress ?? this.#options.decompress ?? true,
+    );
+    let hop: Hop = { method, target, fields: prepared.fields, body: body !== NO_BODY };
+    let chain: RedirectChain | null = null;
+    for (let count = 0;; count++) {
+      const [exchange, head] = await this.#attempts(hop, prepared, body, options, control);
+      const location = fieldOf(head.fields, "location");
+      const mode = options.redirect ?? this.#options.redirect ?? "follow";
+      if (mode === "manual" || !redirects(head.status, location)) {
+        return [exchange, head, hop, count];
+      }
+      try {
+        if (mode === "error") {
+          throw new RedirectError(
+            `Cannot accept redirect to ${location} as redirect is "error"`,
+            "count",
+            [hop.target.href],
+          );
+        }
+        chain ??= new RedirectChain({
+          maxRedirects: options.maxRedirects ?? this.#options.maxRedirects ??
+            CLIENT_DEFAULTS.maxRedirects,
+          allowDowngrade: options.allowDowngrade ?? this.#options.allowDowngrade ?? false,
+        }, hop);
+        chain.checkSingle(head.fields);
+        const next = chain.next(hop, head.status, location);
+        const onRedirect = options.onRedirect ?? this.#options.onRedirect;
+        if (onRedirect !== undefined) {
+          const follow = await onRedirect(next.target.href, head.status, hop.target.href);
+          if (follow === false) return [exchange, head, hop, count];
+        }
+        if (next.body && body.bytes === null && body !== NO_BODY) {
+          throw new TypeError(
+            `Cannot follow redirect ${head.status} as the body is a stream and cannot be sent again`,
+          );
+        }
+        await discard(exchange, head);
+        hop = next;
+        if (!hop.body) body = NO_BODY;
+      } catch (error) {
+        exchange.abort(error as Error);
+        throw error;
+      }
+    }
+  }
+
+  /** One hop, as often as it may be tried. */
+  async #attempts(
+    hop: Hop,
+    prepared: Prepared,
+    body: RequestBody,
+    options: RequestOptions,
+    control: Control,
+  ): Promise<[ClientExchange, ResponseStart]> {
+    const policy = retryPolicy(options.retry ?? this.#options.retry);
+    const replayable = body.pieces === null;
+    let stale = 0;
+    for (let attempt = 1;; attempt++) {
+      let exchange: ClientExchange | null = null;
+      let wait: number | null;
+      try {
+        const length = body.length >= 0 ? body.length : prepared.declared;
+        exchange = await this.#open(hop, prepared, length, options, control);
+        const head = await this.#exchange(exchange, body, prepared, options);
+        if (
+          policy === null || attempt > policy.limit || !replayable ||
+          !policy.methods.includes(hop.method) || !policy.statuses.includes(head.status)
+        ) {
+          return [exchange, head];
+        }
+        const asked = retryAfter(fieldOf(head.fields, "retry-after"), Date.now());
+        wait = backoff(policy, attempt, asked, Math.random());
+        if (wait === null) return [exchange, head];
+        await discard(exchange, head);
+      } catch (error) {
+        control.check();
+        if (replayable && isStale(error, exchange, hop.method, hop.fields)) {
+          const most = (error as ConnectionLostError).requestSent === "maybe"
+            ? MAX_STALE_RETRIES
+            : MAX_REFUSED_RETRIES;
+          if (stale++ < most) {
+            attempt--;
+            continue;
+          }
+        }
+        if (
+          policy === null || attempt > policy.limit || !replayable ||
+          !policy.methods.includes(hop.method) || !isTransient(error)
+        ) {
+          throw error;
+        }
+        wait = backoff(policy, attempt, null, Math.random())!;
+      }
+      await sleep(wait, control);
+    }
+  }
+
+  /** Sends the body and waits for the head. */
+  async #exchange(
+    exchange: ClientExchange,
+    body: RequestBody,
+    prepared: Prepared,
+    options: RequestOptions,
+  ): Promise<ResponseStart> {
+    const onUpload = options.onUpload ?? this.#options.onUpload;
+    if (body.pieces === null && !prepared.expect && onUpload === undefined) {
+      exchange.finish(body.bytes);
+      return await exchange.head();
+    }
+    const sending = upload(exchange, body, prepared.expect, onUpload);
+    // An answer may come before the body was sent, and then counts.
+    sending.catch((error) => exchange.abort(error));
+    return await exchange.head();
+  }
+
+  /** An exchange on some connection, its head on the way. */
+  async #open(
+    hop: Hop,
+    prepared: Prepared,
+    length: number,
+    options: RequestOptions,
+    control: Control,
+  ): Promise<ClientExchange> {
+    control.check();
+    const { target } = hop;
+    const proxy = proxyFor(target, this.#options.proxy);
+    const route: Route = { target, proxy };
+    let { fields } = hop;
+    let path = target.path;
+    let authority = target.authority;
+    const host = fieldOf(fields, "host");
+    if (host !== undefined) {
+      authority = host;
+      fields = without(fields, "host");
+    }
+    if (proxy !== null && target.scheme === "http") {
+      // RFC 9112 §3.2.2: to a proxy, the target is the whole URL.
+      path = target.origin + target.path;
+      const credentials = proxyFields(proxy);
+      if (credentials.length > 0) {
+        fields = [...without(fields, "proxy-authorization"), ...credentials];
+      }
+    } else if (this.#options.proxy !== undefined) {
+      // For the proxy (RFC 9110 §11.7.2), which does not see this request; its server must not.
+      fields = without(fields, "proxy-authorization");
+    }
+    const start: RequestStart = {
+      method: hop.method,
+      scheme: target.scheme,
+      authority,
+      target: path,
+      fields,
+      length: hop.body || length === LATER ? length : 0,
+      close: prepared.close,
+    };
+    control.where = target.origin;
+    const timeouts: ExchangeTimeouts = {
+      queueTimeout: options.queueTimeout ?? this.#options.queueTimeout ??
+        CLIENT_DEFAULTS.queueTimeout,
+      headTimeout: options.headTimeout ?? this.#options.headTimeout ?? CLIENT_DEFAULTS.headTimeout,
+      bodyTimeout: options.bodyTimeout ?? this.#options.bodyTimeout ?? CLIENT_DEFAULTS.bodyTimeout,
+      writeTimeout: options.writeTimeout ?? this.#options.writeTimeout ??
+        CLIENT_DEFAULTS.writeTimeout,
+    };
+    const opened = this.#pool.open(route, start, timeouts, control);
+    const exchange = opened instanceof Promise ? await opened : opened;
+    control.cancel = (reason) => exchange.abort(reason);
+    if (control.reason !== null) {
+      exchange.abort(control.reason);
+      throw control.reason;
+    }
+    return exchange;
+  }
+}
+
+const NO_OPTIONS: RequestOptions = {};
+
+/** The body a request is told of, in one place or the other. */
+function bodyOf(
+  input: BodyInput | null | undefined,
+  json: unknown,
+): RequestBody | Promise<RequestBody> {
+  if (json === undefined) return requestBody(input);
+  if (input !== null && input !== undefined) {
+    throw new TypeError("Cannot request with both a body and json: give one of them");
+  }
+  return jsonBody(json);
+}
+
+/** Charsets whose lower half is ASCII, as good as all that are met. */
+const ASCII_BASED = /charset\s*=\s*["']?(?:utf-?8|us-ascii|ascii|iso-8859-|windows-125|latin1)/i;
+
+/** Whether ASCII octets of a body are text without further ado. */
+function plain(fields: readonly string[]): boolean {
+  for (let i = 0; i < fields.length; i += 2) {
+    if (fields[i] === "content-encoding") return false;
+    if (fields[i] === "content-type") {
+      const value = fields[i + 1]!;
+      if (/charset/i.test(value) && !ASCII_BASED.test(value)) return false;
+    }
+  }
+  return true;
+}
+
+/**
+ * A client with a pool of its own.
+ *
+ * @throws {TypeError} If an option cannot be used.
+ */
+export function newClient(options: ClientOptions = {}): Client {
+  return new Client(options);
+}

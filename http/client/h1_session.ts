@@ -1,0 +1,508 @@
+/**
+ * One HTTP/1.1 connection of a client: one exchange at a time, and a watch while there is none.
+ *
+ * @module
+ */
+import { ConnectionLostError, StreamResetError, TimeoutError } from "../message/error.ts";
+import {
+  ANSWERED,
+  type ClientExchange,
+  type ExchangeTimeouts,
+  LATER,
+  type RequestStart,
+  type ResponseStart,
+} from "./exchange.ts";
+import { ErrorCode } from "../message/error_code.ts";
+import { fieldOf, type FlatHeaders, latin1 } from "../message/headers.ts";
+import type { Socket, SocketAddress } from "../net/socket.ts";
+import { timers } from "../time/timer_wheel.ts";
+import { Watchdog } from "../time/watchdog.ts";
+import { BodyReader, Found } from "../h1/body.ts";
+import { MessageError } from "../message/message_error.ts";
+import { Input } from "../h1/input.ts";
+import { Output } from "../h1/output.ts";
+import {
+  checkFirstResponseByte,
+  type HeadLimits,
+  HeadSearch,
+  readResponseHead,
+} from "../h1/read.ts";
+import { Event, State, step } from "../message/exchange_state.ts";
+import {
+  writeChunk,
+  writeContentLength,
+  writeEndOfHead,
+  writeField,
+  writeFields,
+  writeLastChunk,
+  writeRequestLine,
+} from "../h1/write.ts";
+
+/** Heads of responses are the choice of servers one turned to: wider than for requests. */
+export const RESPONSE_HEAD_LIMITS: HeadLimits = {
+  maxHeaderBytes: 256 << 10,
+  maxHeaderFields: 512,
+  maxTargetBytes: 64 << 10,
+};
+
+/** Informational responses before the final one. */
+const MAX_INFORMATIONAL = 32;
+/** Texts up to this many octets are made without a byte array. */
+const MAX_SHORT_TEXT = 1024;
+/** Taken off a server's `keep-alive: timeout`, for what is on its way when it passes. */
+const KEEP_ALIVE_MARGIN_MS = 1000;
+
+/** How servers may be kept waiting, and told. */
+export interface ClientSessionOwner {
+  /** The connection is free for the next exchange. */
+  onIdle(session: ClientSession): void;
+  /** The connection is gone. */
+  onClosed(session: ClientSession): void;
+}
+
+/** Octets of a request that may wait for the socket when its answer ends; more, and it is cut. */
+const MAX_UNSENT_BYTES = 64 << 10;
+
+interface Refable {
+  ref?(): void;
+  unref?(): void;
+}
+
+/** See the module. */
+export class ClientSession {
+  readonly socket: Socket;
+  readonly input: Input;
+  readonly output: Output;
+  /** Exchanges begun on it. */
+  count = 0;
+  /** The connection can carry nothing more. */
+  closed = false;
+  /** `performance.now()` when it became idle. */
+  idleSince = 0;
+  /** Milliseconds the server keeps an idle connection, as it said, or Infinity. */
+  keepAlive = Infinity;
+  readonly watchdog: Watchdog;
+  readonly search: HeadSearch = new HeadSearch();
+  readonly #owner: ClientSessionOwner;
+  #exchange: H1Exchange | null = null;
+
+  constructor(socket: Socket, owner: ClientSessionOwner, writeTimeout: number) {
+    this.socket = socket;
+    this.#owner = owner;
+    this.input = new Input(socket);
+    const limits = { writeTimeout, minWriteRate: 0 };
+    this.output = new Output(socket, limits, (error) => this.#onWriteError(error));
+    this.watchdog = new Watchdog((phase, ms) => {
+      if (this.#exchange === null) this.close();
+      else this.#exchange.onTimeout(phase, ms);
+    });
+    timers.retain();
+  }
+
+  /** Begins an exchange. The session must be idle. */
+  open(start: RequestStart, timeouts: ExchangeTimeouts): ClientExchange {
+    if (this.count > 0) (this.socket as Refable).ref?.();
+    this.count++;
+    return this.#exchange = new H1Exchange(this, start, timeouts);
+  }
+
+  /** The exchange under way is over; `keep` if the connection may serve another. */
+  done(keep: boolean): void {
+    this.#exchange = null;
+    this.watchdog.clear();
+    // RFC 9112 §9.2: what comes after the last response belongs to no request.
+    if (
+      !keep || !this.input.empty || this.input.ended || this.output.error !== null ||
+      this.output.pending > MAX_UNSENT_BYTES
+    ) {
+      return this.close();
+    }
+    this.input.shrink();
+    this.idleSince = this.input.now;
+    (this.socket as Refable).unref?.();
+    this.input.fill().then(this.#onInput, this.#onInput);
+    this.#owner.onIdle(this);
+  }
+
+  /** Octets or the end came. While no exchange is under way either ends the connection. */
+  readonly #onInput = (): void => {
+    if (this.#exchange === null) this.close();
+  };
+
+  #onWriteError(error: Error): void {
+    // A server may answer and close before it read the whole request: its answer counts.
+    if (this.#exchange === null) this.close();
+    else this.#exchange.onWriteError(error);
+  }
+
+  /** Ends the connection and the exchange on it. */
+  cut(reason: Error): void {
+    if (this.#exchange === null) this.close();
+    else this.#exchange.abort(reason);
+  }
+
+  /** Ends the connection. */
+  close(): void {
+    if (this.closed) return;
+    this.closed = true;
+    this.watchdog.stop();
+    this.output.stop();
+    this.socket.close();
+    timers.release();
+    this.#owner.onClosed(this);
+  }
+}
+
+class H1Exchange implements ClientExchange {
+  readonly version = "HTTP/1.1";
+  readonly reused: boolean;
+  onOver: ((reason: Error) => void) | null = null;
+  readonly #session: ClientSession;
+  readonly #start: RequestStart;
+  readonly #timeouts: ExchangeTimeouts;
+  readonly #before: number;
+  #length: number;
+  #out: number = State.IDLE;
+  #sent = 0;
+  #head: ResponseStart | null = null;
+  #body: BodyReader | null = null;
+  #heading: Promise<ResponseStart> | null = null;
+  #keep = true;
+  #over = false;
+  #reason: Error | null = null;
+  #onContinue: (() => void) | null = null;
+
+  constructor(session: ClientSession, start: RequestStart, timeouts: ExchangeTimeouts) {
+    this.#session = session;
+    this.#start = start;
+    this.#timeouts = timeouts;
+    this.reused = session.count > 1;
+    this.#before = session.input.total;
+    this.#length = start.length;
+    if (start.close) this.#keep = false;
+    if (start.length !== LATER) this.#begin();
+  }
+
+  /** Writes the head. It leaves with the body's first piece, or when the answer is waited for. */
+  #begin(): void {
+    const { output } = this.#session;
+    const start = this.#start;
+    const length = this.#length;
+    writeRequestLine(output, start.method, start.target);
+    writeField(output, "host", start.authority);
+    writeFields(output, start.fields);
+    if (length > 0) writeContentLength(output, length);
+    else if (length < 0) writeField(output, "transfer-encoding", "chunked");
+    // RFC 9110 §8.6: a method that means a body says so even if it is empty.
+    else if (start.method === "POST" || start.method === "PUT" || start.method === "PATCH") {
+      writeContentLength(output, 0);
+    }
+    if (start.close) writeField(output, "connection", "close");
+    writeEndOfHead(output);
+    this.#out = step(this.#out, Event.HEAD);
+  }
+
+  get remoteAddr(): SocketAddress {
+    return this.#session.socket.remoteAddr;
+  }
+
+  get answered(): boolean {
+    return this.#session.input.total > this.#before;
+  }
+
+  get trailers(): FlatHeaders {
+    return this.#body?.trailers ?? [];
+  }
+
+  // ---- request ---------------------------------------------------------------------------------
+
+  write(piece: Uint8Array): Promise<void> | undefined {
+    if (this.#reason !== null) throw this.#reason;
+    if (this.#over) throw new ConnectionLostError(ANSWERED, "maybe");
+    if (this.#out === State.ERROR) throw this.#session.output.error!;
+    if (this.#out === State.IDLE) {
+      this.#length = -1;
+      this.#begin();
+    }
+    this.#out = step(this.#out, Event.DATA);
+    this.#append(piece);
+    const { output } = this.#session;
+    output.flush();
+    return output.pending > (128 << 10) ? output.drained().catch(() => {}) : undefined;
+  }
+
+  #append(piece: Uint8Array): void {
+    const { output } = this.#session;
+    this.#sent += piece.length;
+    if (this.#length >= 0 && this.#sent > this.#length) {
+      throw new RangeError(`Cannot send more than content-length says: ${this.#length} octets`);
+    }
+    if (this.#length < 0) writeChunk(output, piece);
+    else output.append(piece);
+  }
+
+  finish(piece: Uint8Array | null = null, trailers: FlatHeaders | null = null): void {
+    if (this.#reason !== null || this.#over || this.#out === State.ERROR) return;
+    if (this.#out === State.IDLE) {
+      this.#length = trailers !== null && trailers.length > 0 ? -1 : piece?.length ?? 0;
+      this.#begin();
+    }
+    if (piece !== null && piece.length > 0) this.#append(piece);
+    if (this.#length >= 0 && this.#sent !== this.#length) {
+      throw new RangeError(
+        `Cannot end the request as content-length says ${this.#length} octets: sent were ${this.#sent}`,
+      );
+    }
+    this.#out = step(this.#out, Event.END);
+    if (this.#length < 0) writeLastChunk(this.#session.output, trailers);
+    this.#session.output.flush();
+    this.#awaitHead();
+  }
+
+  async continued(ms: number): Promise<boolean> {
+    this.#session.output.flush();
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    return await Promise.race([
+      new Promise<boolean>((resolve) => this.#onContinue = () => resolve(true)),
+      new Promise<boolean>((resolve) => timer = setTimeout(() => resolve(true), ms)),
+      this.head().then(() => false),
+    ]).finally(() => clearTimeout(timer));
+  }
+
+  onWriteError(error: Error): void {
+    this.#keep = false;
+    if (this.#out === State.BODY) this.#out = State.ERROR;
+    // If an answer is there or on its way, it is read; a connection that is gone says so to readers.
+    if (this.#session.input.ended || error instanceof TimeoutError) return this.abort(error);
+    this.#awaitHead();
+    this.onOver?.(error);
+  }
+
+  /** The request is out, as far as it ever will be: from now on the answer is due. */
+  #awaitHead(): void {
+    const { headTimeout } = this.#timeouts;
+    if (headTimeout > 0 && this.#heading !== null && this.#head === null && !this.#over) {
+      this.#session.watchdog.set("headTimeout", headTimeout, performance.now());
+    }
+  }
+
+  onTimeout(phase: string, ms: number): void {
+    const { output } = this.#session;
+    if (phase === "headTimeout" && output.pending > 0 && output.error === null) {
+      // Still on its way out; should it stand still, the output's own limit ends it.
+      output.drained(0).then(() => this.#awaitHead(), () => {});
+    } else {
+      this.abort(new TimeoutError(phase, ms, `${this.#start.scheme}://${this.#start.authority}`));
+    }
+  }
+
+  // ---- response --------------------------------------------------------------------------------
+
+  head(): Promise<ResponseStart> {
+    return this.#heading ??= this.#readHead();
+  }
+
+  async #readHead(): Promise<ResponseStart> {
+    const { input, search } = this.#session;
+    const { headTimeout } = this.#timeouts;
+    try {
+      if (this.#out === State.IDLE) {
+        if (/^(?:GET|HEAD|DELETE|OPTIONS)$/.test(this.#start.method)) this.finish();
+        else {
+          this.#length = -1;
+          this.#begin();
+        }
+      }
+      this.#session.output.flush();
+      if (headTimeout > 0 && this.#out !== State.BODY) {
+        this.#session.watchdog.set("headTimeout", headTimeout, performance.now());
+      }
+      for (let informational = 0;;) {
+        if (this.#reason !== null) throw this.#reason;
+        const end = input.empty
+          ? -1
+          : search.find(input.buf, input.start, input.end, RESPONSE_HEAD_LIMITS);
+        if (end < 0) {
+          if (!input.empty) checkFirstResponseByte(input.buf[input.start]!);
+          if (input.ended || !await input.fill()) throw this.#endedEarly();
+          continue;
+        }
+        const { status, minor, block } = readResponseHead(
+          input.buf,
+          input.start,
+          end,
+          RESPONSE_HEAD_LIMITS,
+        );
+        input.start = end;
+        if (status < 200) {
+          if (status === 101) {
+            throw new MessageError("Server switched protocols without being asked (RFC 9110 §7.8)");
+          }
+          if (++informational > MAX_INFORMATIONAL) {
+            throw new MessageError(`Informational responses must be <= ${MAX_INFORMATIONAL}`);
+          }
+          if (status === 100) this.#onContinue?.();
+          continue;
+        }
+        this.#session.watchdog.clear();
+        if (block.close || (minor === 0 && !block.keepAlive)) this.#keep = false;
+        this.#readKeepAlive(block.fields);
+        // RFC 9112 §6.3: how long the body is, in this order.
+        const none = this.#start.method === "HEAD" || status === 204 || status === 304;
+        const length = none ? 0 : block.chunked ? -1 : block.contentLength;
+        this.#body = new BodyReader(length >= 0 ? length : block.chunked ? "chunked" : "eof");
+        if (length < 0 && !block.chunked) this.#keep = false;
+        this.#head = { status, fields: block.fields, length };
+        if (this.#body.done) this.#finish();
+        return this.#head;
+      }
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
+  #readKeepAlive(fields: FlatHeaders): void {
+    const value = fieldOf(fields, "keep-alive");
+    const match = value === undefined ? null : /(?:^|,)\s*timeout\s*=\s*(\d{1,7})/i.exec(value);
+    if (match !== null) {
+      this.#session.keepAlive = Math.max(0, Number(match[1]) * 1000 - KEEP_ALIVE_MARGIN_MS);
+    }
+  }
+
+  #endedEarly(): Error {
+    const connection = `Connection to ${this.#start.authority}`;
+    return this.#session.output.error ?? new ConnectionLostError(
+      this.answered
+        ? `${connection} was closed by the peer in the middle of a response`
+        : `${connection} was closed by the peer before it answered`,
+      "maybe",
+    );
+  }
+
+  takeText(): string | null {
+    const body = this.#body;
+    if (body === null || this.#over) return body !== null && body.done ? "" : null;
+    const { input } = this.#session;
+    const { left } = body;
+    if (left < 0 || left > MAX_SHORT_TEXT || input.end - input.start < left) return null;
+    const { buf, start } = input;
+    for (let i = start + left; i-- > start;) if (buf[i]! >= 0x80) return null;
+    input.start += left;
+    body.skip(left);
+    const text = latin1(buf, start, start + left);
+    this.#finish();
+    return text;
+  }
+
+  async read(): Promise<Uint8Array | null> {
+    if (this.#head === null) await this.head();
+    if (this.#over) {
+      if (this.#reason !== null) throw this.#reason;
+      return null;
+    }
+    const body = this.#body!;
+    const { input, watchdog } = this.#session;
+    const { bodyTimeout } = this.#timeouts;
+    try {
+      for (;;) {
+        const found = body.next(input.buf, input.start, input.end);
+        input.start += body.consumed;
+        if (found === Found.DATA) {
+          const piece = input.buf.slice(body.dataStart, body.dataEnd);
+          if (body.done) this.#finish();
+          return piece;
+        }
+        if (found === Found.END) {
+          this.#finish();
+          return null;
+        }
+        if (input.ended) {
+          body.eof();
+          this.#finish();
+          return null;
+        }
+        if (bodyTimeout > 0) watchdog.set("bodyTimeout", bodyTimeout, performance.now());
+        if (body.plain >= DIRECT_BYTES && !input.reading) {
+          const piece = new Uint8Array(Math.min(body.plain, MAX_PIECE_BYTES));
+          const n = await input.readInto(piece);
+          if (n === 0) continue;
+          watchdog.clear();
+          body.skip(n);
+          if (body.done) this.#finish();
+          return n * 2 < piece.length ? piece.slice(0, n) : piece.subarray(0, n);
+        }
+        await input.fill();
+        watchdog.clear();
+      }
+    } catch (error) {
+      throw this.#fail(error);
+    }
+  }
+
+  async whole(): Promise<Uint8Array> {
+    const { input, watchdog } = this.#session;
+    const { bodyTimeout } = this.#timeouts;
+    const body = this.#body!;
+    const whole = new Uint8Array(body.left);
+    let at = 0;
+    try {
+      while (!this.#over) {
+        if (!input.empty) {
+          body.next(input.buf, input.start, input.end);
+          input.start += body.consumed;
+          whole.set(input.buf.subarray(body.dataStart, body.dataEnd), at);
+          at += body.dataEnd - body.dataStart;
+        } else if (input.ended) {
+          body.eof();
+        } else {
+          if (bodyTimeout > 0) watchdog.set("bodyTimeout", bodyTimeout, performance.now());
+          const n = await input.readInto(whole.subarray(at));
+          watchdog.clear();
+          body.skip(n);
+          at += n;
+        }
+        if (body.done) this.#finish();
+      }
+    } catch (error) {
+      throw this.#fail(error);
+    }
+    if (this.#reason !== null) throw this.#reason;
+    return whole;
+  }
+
+  #finish(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.onOver?.(new ConnectionLostError(ANSWERED, "maybe"));
+    // A connection whose request is half sent cannot carry another.
+    this.#session.done(this.#keep && this.#out === State.DONE);
+  }
+
+  #fail(error: unknown): Error {
+    const reason = this.#reason ??
+      (error instanceof MessageError && this.#session.input.ended
+        ? new ConnectionLostError(error.message, "maybe", { cause: error })
+        : error as Error);
+    this.#reason = reason;
+    if (!this.#over) {
+      this.#over = true;
+      this.onOver?.(reason);
+      this.#session.done(false);
+    }
+    return reason;
+  }
+
+  abort(reason: Error): void {
+    if (this.#over) return;
+    this.#reason = reason ?? new StreamResetError(ErrorCode.CANCEL, "local");
+    this.#over = true;
+    this.onOver?.(this.#reason);
+    this.#session.output.fail(this.#reason);
+    this.#session.done(false);
+  }
+}
+
+/** From this many octets on, a body is read straight into what the caller gets. */
+const DIRECT_BYTES = 32 << 10;
+/** Octets of one piece at most. */
+const MAX_PIECE_BYTES = 256 << 10;

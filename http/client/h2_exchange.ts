@@ -1,0 +1,353 @@
+/**
+ * One exchange on a client's HTTP/2 connection.
+ *
+ * @module
+ */
+import {
+  ConnectionLostError,
+  ProtocolError,
+  StreamResetError,
+  TimeoutError,
+} from "../message/error.ts";
+import {
+  ANSWERED,
+  type ClientExchange,
+  type ExchangeTimeouts,
+  LATER,
+  type RequestStart,
+  type ResponseStart,
+} from "./exchange.ts";
+import type { FlatHeaders } from "../message/headers.ts";
+import type { FieldBlock } from "../hpack/mod.ts";
+import type { SocketAddress } from "../net/socket.ts";
+import { Watchdog } from "../time/watchdog.ts";
+import { ErrorCode } from "../message/error_code.ts";
+import { responseHead } from "../h2/head.ts";
+import type { Session } from "../h2/session.ts";
+import { Stream } from "../h2/stream.ts";
+
+/** Milliseconds waited for a server after which giving up makes its connection suspect. */
+const QUIET_MS = 1000;
+/** Share of the wait, at its end, during which nothing at all came. */
+const QUIET_SHARE = 0.75;
+/** Informational responses before the final one. */
+const MAX_INFORMATIONAL = 32;
+
+/** See the module. */
+export class H2Exchange extends Stream implements ClientExchange {
+  readonly version = "HTTP/2";
+  readonly reused: boolean;
+  answered = false;
+  trailers: FlatHeaders = [];
+  onOver: ((reason: Error) => void) | null = null;
+  readonly #session: Session;
+  readonly #start: RequestStart;
+  readonly #timeouts: ExchangeTimeouts;
+  readonly #onQuiet: (session: Session) => void;
+  #sent = 0;
+  #informational = 0;
+  #head: ResponseStart | null = null;
+  #pieces: Uint8Array[] = [];
+  /** The body, if it is read whole, and how much of it is here. */
+  #whole: Uint8Array | null = null;
+  #filled = 0;
+  #ended = false;
+  /** The response was read to its end. */
+  #done = false;
+  #reason: Error | null = null;
+  #wake: (() => void) | null = null;
+  #onContinue: (() => void) | null = null;
+  #watchdog: Watchdog | null = null;
+  /** When the present wait began. */
+  #since = Infinity;
+  /** Watches over output that flow control holds back, and how much that was. */
+  #writeWatchdog: Watchdog | null = null;
+  #unsent = 0;
+
+  constructor(
+    session: Session,
+    start: RequestStart,
+    timeouts: ExchangeTimeouts,
+    reused: boolean,
+    onQuiet: (session: Session) => void,
+  ) {
+    super();
+    this.#onQuiet = onQuiet;
+    this.#session = session;
+    this.#start = start;
+    this.#timeouts = timeouts;
+    this.reused = reused;
+  }
+
+  /** Sends the head. False if the connection has no room for one more stream. */
+  begin(): boolean {
+    const { method, scheme, authority, target, fields, length } = this.#start;
+    const block = [
+      ":method",
+      method,
+      ":scheme",
+      scheme,
+      ":authority",
+      authority,
+      ":path",
+      target,
+      ...fields,
+    ];
+    if (length > 0 || (length === 0 && /^P(?:OST|UT|ATCH)$/.test(method))) {
+      block.push("content-length", String(length));
+    }
+    return this.#session.connection.open(this, block, length === 0);
+  }
+
+  get remoteAddr(): SocketAddress {
+    return this.#session.socket.remoteAddr;
+  }
+
+  // ---- from the engine -------------------------------------------------------------------------
+
+  onHeaders(block: FieldBlock, end: boolean): void {
+    this.answered = true;
+    if (this.#head !== null) {
+      this.trailers = block.fields;
+      this.#ended = end;
+    } else {
+      const head = responseHead(block);
+      if (head.status < 200) {
+        if (++this.#informational > MAX_INFORMATIONAL) {
+          return this.abort(
+            new StreamResetError(
+              ErrorCode.ENHANCE_YOUR_CALM,
+              "local",
+              `informational responses must be <= ${MAX_INFORMATIONAL}`,
+            ),
+          );
+        }
+        if (head.status === 100) this.#onContinue?.();
+        return;
+      }
+      if (end && head.contentLength > 0 && this.#start.method !== "HEAD" && head.status !== 304) {
+        return this.abort(
+          new ProtocolError(
+            `Response must have the ${head.contentLength} octets its content-length says (RFC 9113 §8.1.1): it ended without`,
+            ErrorCode.PROTOCOL_ERROR,
+            "stream",
+          ),
+        );
+      }
+      const none = end || this.#start.method === "HEAD" || head.status === 304;
+      // The length told is that of the body there would have been.
+      if (this.#start.method === "HEAD") this.expected = -1;
+      this.#head = {
+        status: head.status,
+        fields: block.fields.slice(2),
+        length: none ? 0 : head.contentLength,
+      };
+      this.#ended = end;
+    }
+    this.#notify();
+  }
+
+  onData(buf: Uint8Array, start: number, end: number): void {
+    const whole = this.#whole;
+    if (whole !== null) {
+      whole.set(buf.subarray(start, end), this.#filled);
+      this.#filled += end - start;
+      this.consumed(end - start);
+      this.#watchdog?.set("bodyTimeout", this.#timeouts.bodyTimeout, performance.now());
+      return;
+    }
+    this.#pieces.push(buf.slice(start, end));
+    this.#notify();
+  }
+
+  onEnd(): void {
+    this.#ended = true;
+    this.#stopWatching();
+    this.#notify();
+    // A server that has answered does not want the rest of the request.
+    if (this.sendable || this.queue !== null) this.reset(ErrorCode.NO_ERROR);
+    this.onOver?.(new ConnectionLostError(ANSWERED, "maybe"));
+  }
+
+  onReset(error: Error): void {
+    this.#stopWatching();
+    this.onOver?.(error);
+    // RFC 9113 §8.1: a complete response stands, even if the stream was reset after it.
+    if (this.#ended) return;
+    this.#reason ??= error;
+    this.#notify();
+  }
+
+  #stopWatching(): void {
+    this.#watchdog?.stop();
+    this.#writeWatchdog?.stop();
+  }
+
+  #notify(): void {
+    const wake = this.#wake;
+    this.#wake = null;
+    wake?.();
+  }
+
+  /** Limits the wait for the head, once the request is out, or for more of the body. */
+  #watch(phase: "headTimeout" | "bodyTimeout"): void {
+    const ms = this.#timeouts[phase];
+    const now = performance.now();
+    this.#since = now;
+    if (ms <= 0 || (phase === "headTimeout" && this.sendable)) return;
+    this.#watchdog ??= new Watchdog((name, limit) => {
+      // A request still on its way out has its own limit.
+      if (name === "headTimeout" && this.queue !== null) this.#watch(name);
+      else this.#timeOut(name, limit);
+    });
+    this.#watchdog.set(phase, ms, now);
+  }
+
+  #timeOut(phase: string, ms: number): void {
+    this.abort(new TimeoutError(phase, ms, `${this.#start.scheme}://${this.#start.authority}`));
+  }
+
+  async #wait(phase: "headTimeout" | "bodyTimeout"): Promise<void> {
+    this.#watch(phase);
+    await new Promise<void>((resolve) => {
+      const before = this.#wake;
+      this.#wake = before === null ? resolve : () => (before(), resolve());
+    });
+    this.#watchdog?.clear();
+  }
+
+  // ---- request ---------------------------------------------------------------------------------
+
+  write(piece: Uint8Array): Promise<void> | undefined {
+    if (this.#reason !== null) throw this.#reason;
+    const { length } = this.#start;
+    this.#sent += piece.length;
+    if (length >= 0 && this.#sent > length) {
+      throw new RangeError(`Cannot send more than content-length says: ${length} octets`);
+    }
+    if (this.#ended) throw new ConnectionLostError(ANSWERED, "maybe");
+    if (!this.sendable || piece.length === 0) return undefined;
+    return this.#send(piece, false);
+  }
+
+  #send(piece: Uint8Array, end: boolean): Promise<void> | undefined {
+    const wait = this.sendData(piece, end);
+    if (this.queue !== null) this.#watchOutput();
+    return wait;
+  }
+
+  /** The server has to take some of what waits within each `writeTimeout`. */
+  #watchOutput(): void {
+    const ms = this.#timeouts.writeTimeout;
+    if (ms <= 0 || (this.#writeWatchdog !== null && this.#writeWatchdog.phase !== "")) return;
+    this.#unsent = this.queue!.length;
+    this.#writeWatchdog ??= new Watchdog((phase, limit) => {
+      if (this.queue === null || this.queue.length === 0) return;
+      if (this.queue.length < this.#unsent) this.#watchOutput();
+      else this.#timeOut(phase, limit);
+    });
+    this.#writeWatchdog.set("writeTimeout", ms, performance.now());
+  }
+
+  finish(piece: Uint8Array | null = null, trailers: FlatHeaders | null = null): void {
+    const { length } = this.#start;
+    if (length === 0 || this.#reason !== null || !this.sendable) return;
+    if (length > 0 && this.#sent + (piece?.length ?? 0) !== length) {
+      throw new RangeError(
+        `Cannot end the request as content-length says ${length} octets: sent were ${
+          this.#sent + (piece?.length ?? 0)
+        }`,
+      );
+    }
+    const trailing = trailers !== null && trailers.length > 0;
+    if (piece !== null && piece.length > 0) {
+      this.#send(piece, !trailing);
+      if (trailing) this.end(trailers);
+    } else {
+      this.end(trailing ? trailers : true);
+    }
+    if (this.#wake !== null && this.#head === null) this.#watch("headTimeout");
+  }
+
+  async continued(ms: number): Promise<boolean> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    return await Promise.race([
+      new Promise<boolean>((resolve) => this.#onContinue = () => resolve(true)),
+      new Promise<boolean>((resolve) => timer = setTimeout(() => resolve(true), ms)),
+      this.head().then(() => false),
+    ]).finally(() => clearTimeout(timer));
+  }
+
+  // ---- response --------------------------------------------------------------------------------
+
+  async head(): Promise<ResponseStart> {
+    const { method, length } = this.#start;
+    if (length === LATER && this.#sent === 0 && /^(?:GET|HEAD|DELETE|OPTIONS)$/.test(method)) {
+      this.finish();
+    }
+    while (this.#head === null) {
+      if (this.#reason !== null) throw this.#reason;
+      await this.#wait("headTimeout");
+    }
+    return this.#head;
+  }
+
+  async read(): Promise<Uint8Array | null> {
+    if (this.#head === null) await this.head();
+    while (this.#pieces.length === 0) {
+      if (this.#reason !== null) throw this.#reason;
+      if (this.#ended) {
+        this.#done = true;
+        return null;
+      }
+      await this.#wait("bodyTimeout");
+    }
+    const piece = this.#pieces.shift()!;
+    if (this.#ended && this.#pieces.length === 0) this.#done = true;
+    this.consumed(piece.length);
+    return piece;
+  }
+
+  async whole(): Promise<Uint8Array> {
+    const whole = new Uint8Array(this.#head!.length);
+    for (const piece of this.#pieces) {
+      whole.set(piece, this.#filled);
+      this.#filled += piece.length;
+      this.consumed(piece.length);
+    }
+    this.#pieces = [];
+    this.#whole = whole;
+    for (;;) {
+      if (this.#reason !== null) throw this.#reason;
+      if (this.#ended) break;
+      await this.#wait("bodyTimeout");
+    }
+    this.#done = true;
+    return whole;
+  }
+
+  takeText(): null {
+    return null;
+  }
+
+  abort(reason: Error): void {
+    if (this.#done || this.#reason !== null) return;
+    this.#reason = reason ?? new ConnectionLostError("Exchange was given up", "maybe");
+    this.#stopWatching();
+    // What came and was not read would look like the whole of it, or the end.
+    for (const piece of this.#pieces) this.consumed(piece.length);
+    this.#pieces = [];
+    if (!this.closed) this.reset(ErrorCode.CANCEL);
+    this.onOver?.(this.#reason);
+    this.#notify();
+    this.#suspect();
+  }
+
+  /** Given up for want of an answer: then perhaps the connection is gone, and nobody said so. */
+  #suspect(): void {
+    const now = performance.now();
+    const waited = now - this.#since;
+    if (now - this.#session.connection.now < waited * QUIET_SHARE) return;
+    if (waited >= QUIET_MS || this.#reason!.name === "TimeoutError") this.#onQuiet(this.#session);
+  }
+}

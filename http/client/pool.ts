@@ -1,0 +1,434 @@
+/**
+ * Connections of a client, by origin: HTTP/2 connections are shared, HTTP/1.1 connections reused,
+ * and a burst on a cold origin dials once until it is known which of the two it speaks.
+ *
+ * @module
+ */
+import { dial, type DialOptions, type Lookup } from "../net/dial.ts";
+import { ConnectionLostError, DialError } from "../message/error.ts";
+import type { ClientExchange, ExchangeTimeouts, RequestStart } from "./exchange.ts";
+import { ClientSession } from "./h1_session.ts";
+import { H2Exchange } from "./h2_exchange.ts";
+import { Session, type SessionOptions } from "../h2/mod.ts";
+import type { DialTlsOptions } from "../net/handshake.ts";
+import { Probe } from "./probe.ts";
+import type { Socket } from "../net/socket.ts";
+import { dialProxy, dialThrough } from "./tunnel.ts";
+import type { Target } from "../message/url.ts";
+import { Waiter } from "./waiter.ts";
+
+/** Connections to one origin at once, those being opened included. */
+export const DEFAULT_MAX_PER_HOST = 256;
+/** Milliseconds `close()` leaves to exchanges under way. */
+const CLOSE_GRACE_MS = 5000;
+/** Milliseconds a connection has to answer a PING once a request on it got no answer. */
+const PROBE_TIMEOUT_MS = 5000;
+
+/** Settings of a pool. */
+export interface PoolOptions {
+  readonly maxIdlePerHost: number;
+  readonly maxPerHost: number;
+  readonly idleTimeout: number;
+  readonly connectTimeout: number;
+  /** Milliseconds during which a server may take nothing of a request, HTTP/1.1. */
+  readonly writeTimeout: number;
+  readonly alpnProtos: readonly string[];
+  /** With `alpnProtos`. */
+  readonly tls: DialTlsOptions;
+  /** Path of a Unix socket every connection goes to. */
+  readonly unixSocket: string | null;
+  /** Finds addresses, or null for the system. */
+  readonly lookup: Lookup | null;
+  readonly http2: SessionOptions;
+}
+
+/** Where connections for a request go. */
+export interface Route {
+  readonly target: Target;
+  /** The proxy to go through, or null. */
+  readonly proxy: Target | null;
+}
+
+/** Something that waits for a connection can be told to stop. */
+export interface Waiting {
+  /** Set while waiting; call it to give up. */
+  cancel: ((reason: Error) => void) | null;
+}
+
+/** Connections to one origin by one route. */
+class Host {
+  readonly #pool: Pool;
+  readonly #options: PoolOptions;
+  readonly #route: Route;
+  readonly #key: string;
+  readonly #idle: ClientSession[] = [];
+  readonly #all = new Set<ClientSession>();
+  readonly #sessions = new Set<Session>();
+  /** HTTP/2 connections that take new streams, and how many each carried. */
+  #shared: { session: Session; count: number } | null = null;
+  #speaks: "unknown" | "h1" | "h2";
+  #dialing = 0;
+  readonly #dials = new Set<AbortController>();
+  #waiters: Waiter[] = [];
+  #closed = false;
+  #closing: Promise<void> | null = null;
+  #onDrained: (() => void) | null = null;
+
+  constructor(pool: Pool, options: PoolOptions, route: Route, key: string) {
+    this.#pool = pool;
+    this.#options = options;
+    this.#route = route;
+    this.#key = key;
+    const protocols = options.alpnProtos;
+    const secure = route.target.scheme === "https";
+    this.#speaks = secure && protocols.includes("h2")
+      ? "unknown"
+      : !secure && !protocols.includes("http/1.1") && route.proxy === null
+      ? "h2" // Prior knowledge (RFC 9113 §3.3).
+      : "h1";
+  }
+
+  get idle(): number {
+    return this.#idle.length;
+  }
+
+  /** Whether idle connections are kept at all. */
+  get #kept(): boolean {
+    return this.#options.maxIdlePerHost > 0 && this.#options.idleTimeout > 0;
+  }
+
+  get open(): number {
+    return this.#all.size + this.#sessions.size;
+  }
+
+  /** An exchange, at once if a connection is at hand. */
+  acquire(
+    start: RequestStart,
+    timeouts: ExchangeTimeouts,
+    waiting: Waiting,
+  ): ClientExchange | Promise<ClientExchange> {
+    if (this.#waiters.length === 0) {
+      const exchange = this.#take(start, timeouts);
+      if (exchange !== null) return exchange;
+    }
+    return new Promise((resolve, reject) => {
+      const waiter = new Waiter(start, timeouts, resolve, reject, this.#giveUp);
+      this.#waiters.push(waiter);
+      waiting.cancel = (reason) => this.#giveUp(waiter, reason);
+      this.#dialIfNeeded();
+    });
+  }
+
+  readonly #giveUp = (waiter: Waiter, reason: Error): void => {
+    const at = this.#waiters.indexOf(waiter);
+    if (at < 0) return;
+    this.#waiters.splice(at, 1);
+    if (this.#waiters.length === 0) this.#abandonDials(reason);
+    waiter.reject(reason);
+  };
+
+  #take(start: RequestStart, timeouts: ExchangeTimeouts): ClientExchange | null {
+    const shared = this.#shared;
+    if (shared !== null) {
+      const { connection } = shared.session;
+      if (connection.exhausted) {
+        this.#shared = null;
+      } else if (connection.available) {
+        const exchange = new H2Exchange(
+          shared.session,
+          start,
+          timeouts,
+          shared.count > 0,
+          this.#suspect,
+        );
+        if (exchange.begin()) {
+          shared.count++;
+          return exchange;
+        }
+      }
+      if (this.#shared !== null) return null;
+    }
+    // The last one in is the least likely to have been closed by the server.
+    const session = this.#idle.pop();
+    if (session === undefined) return null;
+    session.watchdog.clear();
+    return session.open(start, timeouts);
+  }
+
+  #serve(): void {
+    while (this.#waiters.length > 0) {
+      const waiter = this.#waiters[0]!;
+      let exchange: ClientExchange | null;
+      try {
+        exchange = this.#take(waiter.start, waiter.timeouts);
+      } catch (error) {
+        this.#waiters.shift();
+        waiter.reject(error as Error);
+        continue;
+      }
+      if (exchange === null) break;
+      this.#waiters.shift();
+      waiter.resolve(exchange);
+    }
+    this.#dialIfNeeded();
+  }
+
+  #dialIfNeeded(): void {
+    if (this.#closed) return;
+    const wanted = this.#waiters.length - this.#dialing;
+    if (this.#speaks === "h1") {
+      const room = this.#options.maxPerHost - this.#all.size - this.#dialing;
+      for (let n = Math.min(wanted, room); n > 0; n--) this.#dial();
+    } else if (wanted > 0 && this.#dialing === 0 && this.#shared === null) {
+      this.#dial();
+    }
+  }
+
+  #dial(): void {
+    this.#dialing++;
+    const controller = new AbortController();
+    this.#dials.add(controller);
+    /** Whether somebody still counts on this attempt. */
+    const ended = () => {
+      if (!this.#dials.delete(controller)) return false;
+      this.#dialing--;
+      return true;
+    };
+    this.#connect(controller.signal).then((socket) => {
+      if (ended()) this.#connected(socket);
+      else socket.close();
+    }, (error) => {
+      if (!ended()) return;
+      if (this.#speaks === "h1") this.#waiters.shift()?.reject(error);
+      else {
+        const waiters = this.#waiters;
+        this.#waiters = [];
+        for (const waiter of waiters) waiter.reject(error);
+      }
+      this.#serve();
+      this.#forgetIfUnused();
+    });
+  }
+
+  /** Nobody waits any more: whoever comes next begins anew, and gets no error of others. */
+  #abandonDials(reason: Error): void {
+    const dials = [...this.#dials];
+    this.#dials.clear();
+    this.#dialing = 0;
+    for (const controller of dials) controller.abort(reason);
+    this.#forgetIfUnused();
+  }
+
+  async #connect(signal: AbortSignal): Promise<Socket> {
+    const { target, proxy } = this.#route;
+    const { unixSocket, connectTimeout, tls, alpnProtos, lookup } = this.#options;
+    const secure = target.scheme === "https";
+    const options: DialOptions = {
+      hostname: target.hostname,
+      port: target.port,
+      timeout: connectTimeout,
+      signal,
+      ...(unixSocket === null ? {} : { path: unixSocket }),
+      ...(lookup === null ? {} : { lookup }),
+      ...(secure ? { tls } : {}),
+    };
+    if (proxy !== null && !secure) return dialProxy(proxy, { ...options, tls });
+    const socket = await (proxy === null ? dial(options) : dialThrough(proxy, options));
+    // A server that knows nothing of ALPN speaks HTTP/1.1 (RFC 9113 §3.2).
+    if (secure && socket.tls?.alpnProtocol === null && !alpnProtos.includes("http/1.1")) {
+      socket.close();
+      throw new DialError(
+        target.authority,
+        "alpn",
+        `server must choose "h2": it chose no protocol, and alpnProtos has no "http/1.1"`,
+      );
+    }
+    return socket;
+  }
+
+  #connected(socket: Socket): void {
+    if (this.#closed) {
+      socket.close();
+      return;
+    }
+    const alpn = socket.tls?.alpnProtocol ?? null;
+    const h2 = alpn === "h2" || (socket.tls === null && this.#speaks === "h2");
+    this.#speaks = h2 ? "h2" : "h1";
+    if (h2) {
+      this.#share(socket);
+    } else {
+      const session = new ClientSession(socket, this, this.#options.writeTimeout);
+      this.#all.add(session);
+      this.#idle.push(session);
+      if (this.#waiters.length === 0) {
+        // Whoever it was dialled for is served already or gone.
+        this.#idle.pop();
+        session.done(true);
+      }
+    }
+    this.#serve();
+  }
+
+  #share(socket: Socket): void {
+    const session: Session = new Session("client", socket, {
+      onSettings: () => this.#serve(),
+      onStreamClosed: () => {
+        if (this.#waiters.length > 0) queueMicrotask(() => this.#serve());
+      },
+      onGoAway: () => this.#drop(session),
+      onClosed: () => {
+        this.#drop(session);
+        this.#sessions.delete(session);
+        this.#forgetIfUnused();
+      },
+    }, { idleTimeout: this.#kept ? this.#options.idleTimeout : 1, ...this.#options.http2 });
+    this.#sessions.add(session);
+    this.#shared = { session, count: 0 };
+    session.start();
+  }
+
+  /** A request got no answer, nor did anything else come: new ones go elsewhere. */
+  readonly #suspect = (session: Session): void => {
+    if (this.#shared?.session !== session) return;
+    this.#drop(session);
+    const { settled, streams } = session.connection;
+    // It never said a word, and nobody waits for one any more.
+    if (!settled && streams.size === 0) return session.destroy();
+    new Probe(session, this.#options.http2.keepalive?.timeout ?? PROBE_TIMEOUT_MS);
+  };
+
+  #drop(session: Session): void {
+    if (this.#shared?.session !== session) return;
+    this.#shared = null;
+    if (this.#waiters.length > 0) queueMicrotask(() => this.#serve());
+  }
+
+  /** A connection is free: for the next in the queue, or to be kept. */
+  onIdle(session: ClientSession): void {
+    if (this.#closed) return session.close();
+    if (this.#waiters.length === 0 && this.#idle.length >= this.#options.maxIdlePerHost) {
+      return session.close();
+    }
+    this.#idle.push(session);
+    if (this.#waiters.length > 0) {
+      this.#serve();
+      if (this.#idle.at(-1) !== session) return;
+    }
+    const ms = Math.min(this.#options.idleTimeout, session.keepAlive);
+    if (ms <= 0) return session.close();
+    session.watchdog.set("idleTimeout", ms, session.idleSince);
+  }
+
+  onClosed(session: ClientSession): void {
+    this.#all.delete(session);
+    const at = this.#idle.indexOf(session);
+    if (at >= 0) this.#idle.splice(at, 1);
+    if (this.#all.size === 0) this.#onDrained?.();
+    this.#dialIfNeeded();
+    this.#forgetIfUnused();
+  }
+
+  #forgetIfUnused(): void {
+    if (this.open === 0 && this.#waiters.length === 0 && this.#dialing === 0) {
+      this.#pool.forget(this.#key, this);
+    }
+  }
+
+  closeIdle(): void {
+    for (const session of [...this.#idle]) session.close();
+    for (const session of [...this.#sessions]) {
+      if (session.connection.streams.size === 0) session.close();
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
+    this.#closed = true;
+    const error = new ConnectionLostError("Client was closed", "no");
+    for (const waiter of this.#waiters) waiter.reject(error);
+    this.#waiters = [];
+    this.#abandonDials(error);
+    for (const session of [...this.#idle]) session.close();
+    await Promise.all([
+      this.#drained(),
+      ...[...this.#sessions].map((session) => session.close(CLOSE_GRACE_MS)),
+    ]);
+  }
+
+  /** Resolves when the connections of HTTP/1.1 are gone, by force after a while. */
+  async #drained(): Promise<void> {
+    if (this.#all.size === 0) return;
+    const timer = setTimeout(() => {
+      const error = new ConnectionLostError("Client was closed", "maybe");
+      for (const session of [...this.#all]) session.cut(error);
+    }, CLOSE_GRACE_MS);
+    await new Promise<void>((resolve) => this.#onDrained = resolve);
+    clearTimeout(timer);
+  }
+}
+
+/** See the module. */
+export class Pool {
+  readonly #options: PoolOptions;
+  readonly #hosts = new Map<string, Host>();
+  #closed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+  }
+
+  /** Connections open now, and how many of HTTP/1.1 are idle. */
+  get size(): { open: number; idle: number; origins: number } {
+    let open = 0;
+    let idle = 0;
+    for (const host of this.#hosts.values()) {
+      open += host.open;
+      idle += host.idle;
+    }
+    return { open, idle, origins: this.#hosts.size };
+  }
+
+  /**
+   * Begins an exchange on a connection for `route`. Rejects with `DialError` if none can be had.
+   *
+   * @throws {TypeError} If the pool is closed.
+   */
+  open(
+    route: Route,
+    start: RequestStart,
+    timeouts: ExchangeTimeouts,
+    waiting: Waiting,
+  ): ClientExchange | Promise<ClientExchange> {
+    if (this.#closed) throw new TypeError("Cannot request as the client is closed");
+    const { proxy, target } = route;
+    const key = proxy === null
+      ? target.origin
+      : target.scheme === "http"
+      ? `proxy ${proxy.origin}`
+      : `proxy ${proxy.origin} ${target.origin}`;
+    let host = this.#hosts.get(key);
+    if (host === undefined) {
+      this.#hosts.set(key, host = new Host(this, this.#options, route, key));
+    }
+    return host.acquire(start, timeouts, waiting);
+  }
+
+  /** For hosts: nothing is left of this one. */
+  forget(key: string, host: Host): void {
+    if (this.#hosts.get(key) === host) this.#hosts.delete(key);
+  }
+
+  /** Ends connections nothing runs on. */
+  closeIdle(): void {
+    for (const host of [...this.#hosts.values()]) host.closeIdle();
+  }
+
+  /** Ends connections, those in use when their exchange is over. May be called again. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([...this.#hosts.values()].map((host) => host.close()));
+  }
+}

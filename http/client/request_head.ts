@@ -1,0 +1,147 @@
+/**
+ * The head of a request: what the caller gave, checked, and what goes without saying.
+ *
+ * @module
+ */
+import type { RequestBody } from "../message/body.ts";
+import { ACCEPT_ENCODING } from "../coding/decompress.ts";
+import { fieldOf, flattenHeaders, type HeadersInput, isToken } from "../message/headers.ts";
+import type { Target } from "../message/url.ts";
+
+/** A request's head as the caller gave it, checked. */
+export interface Prepared {
+  readonly fields: string[];
+  readonly close: boolean;
+  readonly expect: boolean;
+  /** Content-length the caller gave, or -1. */
+  readonly declared: number;
+}
+
+/**
+ * Checks the header fields of a request and adds what goes without saying.
+ *
+ * @throws {TypeError} If a field may not be sent.
+ */
+export function prepareHead(
+  headers: HeadersInput | null | undefined,
+  target: Target,
+  body: RequestBody | null,
+  defaults: readonly string[],
+  decompress: boolean,
+): Prepared {
+  const given = flattenHeaders(headers);
+  for (let i = 0; i < defaults.length; i += 2) add(given, defaults[i]!, defaults[i + 1]!);
+  const fields: string[] = [];
+  let close = false;
+  let expect = false;
+  let declared = -1;
+  for (let i = 0; i < given.length; i += 2) {
+    const name = given[i]!;
+    const value = given[i + 1]!;
+    switch (name) {
+      case "connection":
+        if (/(?:^|,)\s*close\s*(?:,|$)/i.test(value)) close = true;
+        continue;
+      case "keep-alive":
+      case "proxy-connection":
+        continue;
+      case "content-length":
+        declared = contentLength(value, body);
+        continue;
+      case "transfer-encoding":
+        if (value.toLowerCase() !== "chunked") {
+          throw new TypeError(
+            `Cannot request as transfer-encoding must be "chunked": current value is ${
+              JSON.stringify(value)
+            }`,
+          );
+        }
+        continue;
+      case "upgrade":
+        throw new TypeError("Cannot request an upgrade: use WebSocket");
+      case "host":
+        if (!/^[^\s/?#@]+$/.test(value)) {
+          throw new TypeError(
+            `Cannot request as host must be a host and a port: current value is ${
+              JSON.stringify(value)
+            }`,
+          );
+        }
+        break;
+      case "te":
+        if (value !== "trailers") {
+          throw new TypeError(
+            `Cannot request as te must be "trailers": current value is ${JSON.stringify(value)}`,
+          );
+        }
+        break;
+      case "expect":
+        if (value.toLowerCase() !== "100-continue") {
+          throw new TypeError(
+            `Cannot request as expect must be "100-continue" (RFC 9110 §10.1.1): current value is ${
+              JSON.stringify(value)
+            }`,
+          );
+        }
+        // "A client MUST NOT generate a 100-continue expectation in a request that does not include
+        // content" (RFC 9110 §10.1.1).
+        if (body !== null && body.length === 0) continue;
+        expect = true;
+        break;
+    }
+    fields.push(name, value);
+  }
+  add(fields, "accept", "*/*");
+  if (decompress) {
+    // A part of a coded body cannot be decoded.
+    add(
+      fields,
+      "accept-encoding",
+      fieldOf(fields, "range") === undefined ? ACCEPT_ENCODING : "identity",
+    );
+  }
+  add(fields, "user-agent", "sluice");
+  if (target.authorization !== null) add(fields, "authorization", target.authorization);
+  if (body !== null && body.type !== null) add(fields, "content-type", body.type);
+  return { fields, close, expect, declared };
+}
+
+function add(fields: string[], name: string, value: string): void {
+  if (fieldOf(fields, name) === undefined) fields.push(name, value);
+}
+
+/** The fields without one. */
+export function without(fields: readonly string[], name: string): string[] {
+  const rest: string[] = [];
+  for (let i = 0; i < fields.length; i += 2) {
+    if (fields[i] !== name) rest.push(fields[i]!, fields[i + 1]!);
+  }
+  return rest;
+}
+
+function contentLength(value: string, body: RequestBody | null): number {
+  const length = /^[0-9]{1,15}$/.test(value) ? Number(value) : -1;
+  if (length < 0 || (body !== null && body.length >= 0 && body.length !== length)) {
+    throw new TypeError(
+      `Cannot request as content-length must be the body's${
+        body === null ? "" : ` ${body.length} octets`
+      }: current value is ${JSON.stringify(value)}`,
+    );
+  }
+  return length;
+}
+
+/**
+ * Checks a method.
+ *
+ * @throws {TypeError} If it cannot be sent.
+ */
+export function checkMethod(method: string): void {
+  if (typeof method !== "string" || !isToken(method) || method === "CONNECT") {
+    throw new TypeError(
+      `Cannot request as method must be a token other than CONNECT: current value is ${
+        JSON.stringify(method)
+      }`,
+    );
+  }
+}

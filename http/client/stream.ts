@@ -1,0 +1,330 @@
+/**
+ * A request and its response as streams.
+ *
+ * @module
+ */
+import { pieceBytes } from "../message/body.ts";
+import { decompress, parseCodings, type PieceSource } from "../coding/decompress.ts";
+import { StreamResetError } from "../message/error.ts";
+import type { ClientExchange, ResponseStart } from "./exchange.ts";
+import { ErrorCode } from "../message/error_code.ts";
+import {
+  flattenHeaders,
+  type HeaderObject,
+  headerObject,
+  type HeadersInput,
+  listOf,
+  webHeaders,
+} from "../message/headers.ts";
+import { BodyTooLargeError } from "../server/limits.ts";
+import { decoderFor, parseJson } from "./response.ts";
+import { formatAddress } from "../server/stream.ts";
+
+/** Progress of an upload or a download, in octets of the body. */
+export interface Progress {
+  /** Octets so far. */
+  readonly transferred: number;
+  /** Octets in all, or undefined if that is not known. */
+  readonly total: number | undefined;
+}
+
+/** Octets reserved on the word of a response's head; longer bodies grow with what comes. */
+const MAX_WHOLE_BYTES = 16 << 20;
+
+/** How a {@linkcode ClientStream} reads. */
+export interface StreamSettings {
+  /** Whether codings of the response are undone. */
+  readonly decompress: boolean;
+  /** Octets of the (decoded) response at most; 0: no limit. */
+  readonly maxResponseBytes: number;
+  readonly onDownload: ((progress: Progress) => void) | undefined;
+  /** Called once when the exchange is over. */
+  readonly onOver: (() => void) | undefined;
+}
+
+/**
+ * One request, sent piece by piece, and its response, read piece by piece. Nothing is redirected or
+ * retried. Whoever got it closes it; a response read to its end closes itself.
+ */
+export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
+  /** URL requested, without user information. */
+  readonly url: string;
+  /** Redirects followed before this request. */
+  readonly redirects: number;
+  readonly #exchange: ClientExchange;
+  readonly #settings: StreamSettings;
+  #head: ResponseStart | null = null;
+  #header: HeaderObject | undefined;
+  #ended = false;
+  #over = false;
+  /** Why nothing can be read any more. */
+  #failure: unknown = null;
+  #source: PieceSource | null = null;
+  #decoding = false;
+  #stop: (() => void) | null = null;
+  #received = 0;
+  #read = 0;
+
+  /** Made by the client. */
+  constructor(exchange: ClientExchange, settings: StreamSettings, url: string, redirects: number) {
+    this.#exchange = exchange;
+    this.#settings = settings;
+    this.url = url;
+    this.redirects = redirects;
+  }
+
+  /** `HTTP/1.1` or `HTTP/2`. */
+  get version(): "HTTP/1.1" | "HTTP/2" {
+    return this.#exchange.version;
+  }
+
+  /** The server's address, `host:port`. */
+  get remoteAddr(): string {
+    return formatAddress(this.#exchange.remoteAddr);
+  }
+
+  /** Sends a piece of the body. Resolves when more may be sent. */
+  async write(piece: string | Uint8Array): Promise<void> {
+    if (this.#ended) throw new TypeError("Cannot write as the request was ended");
+    await this.#exchange.write(pieceBytes(piece));
+  }
+
+  /**
+   * Ends the request, with a last piece of the body and trailer fields if given.
+   *
+   * @throws {TypeError} If it was ended before.
+   */
+  closeWrite(body?: string | Uint8Array | null, trailers?: HeadersInput): void {
+    if (this.#ended) throw new TypeError("Cannot close as the request was ended");
+    const fields = trailers === undefined ? null : flattenHeaders(trailers);
+    this.#exchange.finish(body === null || body === undefined ? null : pieceBytes(body), fields);
+    this.#ended = true;
+  }
+
+  /** Waits for the response's head. Resolves to the stream itself; then `status` is set. */
+  async waitResponse(): Promise<this> {
+    try {
+      this.#head ??= await this.#exchange.head();
+      return this;
+    } catch (error) {
+      this.#fail(error);
+      throw error;
+    }
+  }
+
+  /** For the client: the head is here already. */
+  arrived(head: ResponseStart): this {
+    this.#head = head;
+    this.#ended = true;
+    return this;
+  }
+
+  /** Status code; 0 before `waitResponse`. */
+  get status(): number {
+    return this.#head?.status ?? 0;
+  }
+
+  /** Whether the status is 200..299. */
+  get ok(): boolean {
+    return this.status >= 200 && this.status < 300;
+  }
+
+  /** Header fields of the response; empty before `waitResponse`. */
+  get header(): HeaderObject {
+    if (this.#head === null) return headerObject([]);
+    return this.#header ??= headerObject(this.#head.fields);
+  }
+
+  /** Trailer fields of the response, once its body was read. */
+  get trailers(): HeaderObject {
+    return headerObject(this.#exchange.trailers);
+  }
+
+  /**
+   * The next piece of the response's body, or null at its end. Once it has rejected it always does:
+   * half a body never looks like a whole one.
+   */
+  async read(): Promise<Uint8Array | null> {
+    if (this.#failure !== null) throw this.#failure;
+    if (this.#over) return null;
+    if (this.#head === null) await this.waitResponse();
+    try {
+      this.#source ??= this.#open(this.#head!);
+      const piece = await this.#source();
+      if (piece === null) {
+        this.#finish();
+        return null;
+      }
+      this.#read += piece.length;
+      const { maxResponseBytes } = this.#settings;
+      if (maxResponseBytes > 0 && this.#read > maxResponseBytes) {
+        throw new BodyTooLargeError(maxResponseBytes, "maxResponseBytes");
+      }
+      return piece;
+    } catch (error) {
+      this.#giveUp(error);
+    }
+  }
+
+  #giveUp(error: unknown): never {
+    this.#exchange.abort(error as Error);
+    this.#stop?.();
+    this.#fail(error);
+    throw error;
+  }
+
+  /** Whether the body may be read into one array of the length its head tells. */
+  #whole({ length, fields }: ResponseStart): boolean {
+    const { decompress, maxResponseBytes, onDownload } = this.#settings;
+    return length > 0 && length <= MAX_WHOLE_BYTES && onDownload === undefined &&
+      (maxResponseBytes <= 0 || length <= maxResponseBytes) &&
+      !(decompress && listOf(fields, "content-encoding") !== undefined);
+  }
+
+  #fail(error: unknown): void {
+    this.#failure ??= error;
+    this.#finish();
+  }
+
+  #open(head: ResponseStart): PieceSource {
+    const { onDownload, maxResponseBytes } = this.#settings;
+    const total = head.length >= 0 ? head.length : undefined;
+    const raw = onDownload === undefined ? () => this.#exchange.read() : async () => {
+      const piece = await this.#exchange.read();
+      if (piece !== null) {
+        this.#received += piece.length;
+        onDownload({ transferred: this.#received, total });
+      }
+      return piece;
+    };
+    if (!this.#settings.decompress) return raw;
+    const codings = parseCodings(listOf(head.fields, "content-encoding"));
+    if (codings === null || codings.length === 0) {
+      if (maxResponseBytes > 0 && head.length > maxResponseBytes) {
+        throw new BodyTooLargeError(maxResponseBytes, "maxResponseBytes");
+      }
+      return raw;
+    }
+    this.#decoding = true;
+    const { read, cancel } = decompress(raw, codings, maxResponseBytes);
+    this.#stop = cancel;
+    return read;
+  }
+
+  /** The whole body. */
+  async readBytes(): Promise<Uint8Array> {
+    if (this.#head === null) await this.waitResponse();
+    if (!this.#over && this.#source === null && this.#whole(this.#head!)) {
+      try {
+        const bytes = await this.#exchange.whole();
+        this.#finish();
+        return bytes;
+      } catch (error) {
+        this.#giveUp(error);
+      }
+    }
+    const pieces: Uint8Array[] = [];
+    let length = 0;
+    for (let piece = await this.read(); piece !== null; piece = await this.read()) {
+      pieces.push(piece);
+      length += piece.length;
+    }
+    if (pieces.length === 1) return pieces[0]!;
+    const whole = new Uint8Array(length);
+    let at = 0;
+    for (const piece of pieces) {
+      whole.set(piece, at);
+      at += piece.length;
+    }
+    return whole;
+  }
+
+  /** The whole body as text. */
+  async readAll(): Promise<string> {
+    if (this.#head === null) await this.waitResponse();
+    return decoderFor(this.header["content-type"]).decode(await this.readBytes());
+  }
+
+  /**
+   * The whole body as JSON. Rejects with `SyntaxError` if it is not.
+   */
+  async json<T = unknown>(): Promise<T> {
+    const text = await this.readAll();
+    return parseJson(text, this.status, this.url, this.header["content-type"]) as T;
+  }
+
+  /** The body's pieces; leaving the loop early closes the stream. */
+  async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    try {
+      for (let piece = await this.read(); piece !== null; piece = await this.read()) yield piece;
+    } finally {
+      this.close();
+    }
+  }
+
+  /** The body as a web stream; cancelling it closes this stream. */
+  get readable(): ReadableStream<Uint8Array<ArrayBuffer>> {
+    return new ReadableStream<Uint8Array<ArrayBuffer>>({
+      pull: async (controller) => {
+        const piece = await this.read();
+        if (piece === null) controller.close();
+        else controller.enqueue(piece as Uint8Array<ArrayBuffer>);
+      },
+      cancel: () => this.close(),
+    }, { highWaterMark: 0 });
+  }
+
+  /**
+   * The response as the web platform has it, its body still streaming. Where a coding is undone the
+   * fields that speak of it are left out, as `fetch` does.
+   *
+   * @throws {RangeError} If its status is none the platform knows; the stream is closed then.
+   */
+  toResponse(): Response {
+    const { status } = this;
+    const headers = webHeaders(this.#head?.fields ?? []);
+    // Looks at the codings, which is the first thing reading does.
+    try {
+      if (this.#head !== null && !this.#over) this.#source ??= this.#open(this.#head);
+    } catch (error) {
+      this.#exchange.abort(error as Error);
+      this.#fail(error);
+      throw error;
+    }
+    if (this.#decoding) {
+      headers.delete("content-encoding");
+      headers.delete("content-length");
+    }
+    const bodiless = status === 204 || status === 205 || status === 304;
+    try {
+      const response = new Response(bodiless ? null : this.readable, { status, headers });
+      if (bodiless) this.close();
+      Object.defineProperty(response, "url", { value: this.url });
+      Object.defineProperty(response, "redirected", { value: this.redirects > 0 });
+      return response;
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  #finish(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#settings.onOver?.();
+  }
+
+  /** Gives up what has not been read. May be called again. */
+  close(): void {
+    if (this.#over) return;
+    this.#failure = new TypeError("Cannot read as the stream was closed");
+    this.#exchange.abort(new StreamResetError(ErrorCode.CANCEL, "local", "the stream was closed"));
+    this.#stop?.();
+    this.#finish();
+  }
+
+  /** The same as `close()`. */
+  [Symbol.dispose](): void {
+    this.close();
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * Connections through a proxy: to it, and through it to where a request is for.
+ *
+ * @module
+ */
+import { Attempt, type DialOptions } from "../net/dial.ts";
+import { HeadSearch, readResponseHead } from "../h1/read.ts";
+import { RESPONSE_HEAD_LIMITS } from "./h1_session.ts";
+import { type DialTlsOptions, handshake } from "../net/handshake.ts";
+import { proxyFields } from "./proxy.ts";
+import { denoSocket, type Socket } from "../net/socket.ts";
+import { statusText } from "../message/status_text.ts";
+import type { Target } from "../message/url.ts";
+
+/** Octets of a proxy's answer to CONNECT at most. */
+const MAX_ANSWER_BYTES = 8 << 10;
+
+/**
+ * Opens a connection to `proxy` for requests that name their whole URL (RFC 9112 §3.2.2), over TLS
+ * if its URL says so. Rejects with {@linkcode DialError} of phase `"proxy"`.
+ */
+export function dialProxy(proxy: Target, options: DialOptions): Promise<Socket> {
+  const { hostname, port } = proxy;
+  return new Attempt({ ...options, hostname, port }).run(async (attempt) => {
+    const conn = await reach(proxy, options, attempt);
+    return "setNoDelay" in conn ? denoSocket(conn) : conn;
+  });
+}
+
+/**
+ * Opens a tunnel through `proxy` (RFC 9110 §9.3.6) and TLS in it. Rejects with
+ * {@linkcode DialError}: of phase `"proxy"` up to the tunnel, of `"tls"` or `"alpn"` inside it.
+ */
+export function dialThrough(proxy: Target, options: DialOptions): Promise<Socket> {
+  return new Attempt(options).run(async (attempt) => {
+    attempt.proxy = proxy.authority;
+    const conn = await reach(proxy, options, attempt);
+    await openTunnel("setNoDelay" in conn ? denoSocket(conn) : conn, proxy, options);
+    return await attempt.secure(conn, options.hostname, options.tls ?? {});
+  });
+}
+
+async function reach(
+  proxy: Target,
+  { tls }: DialOptions,
+  attempt: Attempt,
+): Promise<Deno.TcpConn | Socket> {
+  attempt.phase = "proxy";
+  const conn = await attempt.connect(proxy);
+  if (proxy.scheme === "http") return conn;
+  // The client certificate and the server's name are for the server, the authorities for all.
+  const settings: DialTlsOptions = {
+    ...(tls?.caCerts === undefined ? {} : { caCerts: tls.caCerts }),
+    alpnProtos: ["http/1.1"],
+  };
+  return await handshake(conn, proxy.hostname, settings, attempt);
+}
+
+async function openTunnel(socket: Socket, proxy: Target, options: DialOptions): Promise<void> {
+  const host = options.hostname.includes(":") ? `[${options.hostname}]` : options.hostname;
+  const fields = proxyFields(proxy);
+  const text = `CONNECT ${host}:${options.port} HTTP/1.1\r\nhost: ${host}:${options.port}\r\n` +
+    (fields.length > 0 ? `${fields[0]}: ${fields[1]}\r\n` : "") + "\r\n";
+  const bytes = new TextEncoder().encode(text);
+  for (let at = 0; at < bytes.length;) at += await socket.write(bytes.subarray(at));
+  const buf = new Uint8Array(MAX_ANSWER_BYTES);
+  const search = new HeadSearch();
+  let have = 0;
+  for (;;) {
+    const n = await socket.read(buf.subarray(have));
+    if (n === null) throw new Error("the proxy closed the connection");
+    have += n;
+    for (;;) {
+      const end = search.find(buf, 0, have, RESPONSE_HEAD_LIMITS);
+      if (end < 0) break;
+      const { status } = readResponseHead(buf, 0, end, RESPONSE_HEAD_LIMITS);
+      if (status >= 200 && status <= 299) {
+        // One octet too many read here would be missing from the handshake.
+        if (end !== have) throw new Error("the proxy sent octets before the tunnel was used");
+        return;
+      }
+      if (status >= 200 || status === 101) throw new Error(refusal(status, proxy));
+      // An interim answer (RFC 9110 §15.2) precedes the real one.
+      buf.copyWithin(0, end, have);
+      have -= end;
+    }
+    if (have === buf.length) {
+      throw new Error(`the proxy's answer must be <= ${MAX_ANSWER_BYTES} octets`);
+    }
+  }
+}
+
+function refusal(status: number, proxy: Target): string {
+  const answer = `the proxy answered ${`${status} ${statusText(status)}`.trimEnd()}`;
+  if (status !== 407) return answer;
+  return proxy.authorization === null
+    ? `${answer}: put user and password into its URL`
+    : `${answer}: the user or password in its URL is wrong`;
+}

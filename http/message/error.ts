@@ -1,0 +1,111 @@
+/**
+ * Errors of the HTTP engine. The class says whose fault it is and how far it reaches, so that the
+ * layers above decide by type and never by reading a message.
+ *
+ * | class | fault | reach |
+ * |---|---|---|
+ * | `TypeError`, `RangeError` | the caller's | the one call |
+ * | {@linkcode ProtocolError} | the peer broke the protocol | its `scope` |
+ * | {@linkcode StreamResetError} | one side gave up one stream | the stream |
+ * | {@linkcode ConnectionLostError} | the transport went away | the connection |
+ * | {@linkcode DialError} | no connection came about | the attempt |
+ * | {@linkcode TimeoutError} | a wait reached its limit | what waited |
+ *
+ * @module
+ */
+import { errorCodeName } from "./error_code.ts";
+
+/** How far a protocol error reaches: one stream, or the connection with all its streams. */
+export type ErrorScope = "stream" | "connection";
+
+/** The peer sent what the protocol forbids. */
+export class ProtocolError extends Error {
+  override readonly name: string = "ProtocolError";
+  /** Error code as of RFC 9113 §7, sent in RST_STREAM or GOAWAY. */
+  readonly code: number;
+  /** Whether one stream or the whole connection is affected. */
+  readonly scope: ErrorScope;
+
+  /** `code` is one of {@linkcode ErrorCode}. */
+  constructor(message: string, code: number, scope: ErrorScope = "connection") {
+    super(`${message} (${errorCodeName(code)})`);
+    this.code = code;
+    this.scope = scope;
+  }
+}
+
+/** A stream was ended by RST_STREAM (RFC 9113 §6.4), or an HTTP/1.1 exchange was cut. */
+export class StreamResetError extends Error {
+  override readonly name: string = "StreamResetError";
+  /** Error code as of RFC 9113 §7. */
+  readonly code: number;
+  /** Which side gave the stream up. */
+  readonly by: "peer" | "local";
+
+  /** `code` is one of {@linkcode ErrorCode}. */
+  constructor(code: number, by: "peer" | "local", reason?: string) {
+    super(
+      `Stream was reset by ${by === "peer" ? "the peer" : "this side"}: ${errorCodeName(code)}${
+        reason ? `: ${reason}` : ""
+      }`,
+    );
+    this.code = code;
+    this.by = by;
+  }
+}
+
+/** The connection ended while an exchange was under way or about to begin. */
+export class ConnectionLostError extends Error {
+  override readonly name: string = "ConnectionLostError";
+  /**
+   * `"no"` if the peer cannot have acted on the request: nothing of it left this machine, or the
+   * peer said so (GOAWAY with a lower stream id, REFUSED_STREAM; RFC 9113 §8.7). Then it may be sent
+   * again whatever it does.
+   */
+  readonly requestSent: "no" | "maybe";
+
+  /** `cause`, where known, is the transport's own error. */
+  constructor(message: string, requestSent: "no" | "maybe", options?: ErrorOptions) {
+    super(message, options);
+    this.requestSent = requestSent;
+  }
+}
+
+/** The step of opening a connection that failed. */
+export type DialPhase = "dns" | "connect" | "tls" | "alpn" | "proxy";
+
+/** No connection could be opened. `cause` keeps the system's error. */
+export class DialError extends Error {
+  override readonly name: string = "DialError";
+  /** `host:port`, or the path of a Unix socket. */
+  readonly address: string;
+  /** The step that failed. */
+  readonly phase: DialPhase;
+
+  /** The message names the address, the step and the reason. */
+  constructor(address: string, phase: DialPhase, reason: string, options?: ErrorOptions) {
+    super(`Cannot connect to ${address}: ${phase} failed: ${reason}`, options);
+    this.address = address;
+    this.phase = phase;
+  }
+}
+
+/** A wait reached its limit. */
+export class TimeoutError extends Error {
+  override readonly name: string = "TimeoutError";
+  /** What was being waited for, as the option that limits it is called. */
+  readonly phase: string;
+  /** The limit in milliseconds. */
+  readonly ms: number;
+
+  /** The message names the phase, the limit, and whom was waited for, if given. */
+  constructor(phase: string, ms: number, where?: string) {
+    super(
+      `Timed out in phase "${phase}": the limit is ${ms} ms${
+        where === undefined ? "" : `: ${where}`
+      }`,
+    );
+    this.phase = phase;
+    this.ms = ms;
+  }
+}

@@ -1,0 +1,149 @@
+/**
+ * TLS of a client: checked settings, and the handshake on a connection that is open already.
+ *
+ * @module
+ */
+import { isIP } from "node:net";
+import { connect, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
+import { checkAuthorities, checkPair } from "./certificate.ts";
+import { denoSocket, nodeSocket, type Socket } from "./socket.ts";
+import { SocketDuplex } from "./node_duplex.ts";
+
+/** TLS settings of a client. */
+export interface DialTlsOptions {
+  /** Name the certificate must be for, and the server name sent (SNI). @default the host */
+  readonly serverName?: string;
+  /** PEM certificates of authorities to trust besides the system's. */
+  readonly caCerts?: readonly string[];
+  /** Client certificate chain, PEM, leaf first. Needs `key`. */
+  readonly cert?: string;
+  /** Private key of `cert`, PEM. */
+  readonly key?: string;
+  /** ALPN protocols (RFC 7301), most wanted first. */
+  readonly alpnProtos?: readonly string[];
+}
+
+/**
+ * Checks certificates and keys, which the platform would look at only when it connects, or never.
+ * `what` says what cannot be done otherwise, as `make client`.
+ *
+ * @throws {TypeError} If one cannot be used.
+ */
+export function checkTls(options: DialTlsOptions, what: string): void {
+  const { caCerts, cert, key } = options;
+  if (caCerts !== undefined) {
+    if (!Array.isArray(caCerts)) {
+      throw new TypeError(`Cannot ${what} as caCerts must be a list of PEM texts: got ${caCerts}`);
+    }
+    caCerts.forEach((pem, i) => checkAuthorities(pem, `caCerts[${i}]`, what));
+  }
+  if ((cert === undefined) !== (key === undefined)) {
+    throw new TypeError(`Cannot ${what} as cert and key must be given together`);
+  }
+  if (cert !== undefined) checkPair(cert, key, what);
+}
+
+/** An attempt to connect, which may be given up at any time. */
+export interface Opening {
+  /** Closes `held` when the attempt is given up, instead of what was held before. */
+  hold<T extends { close(): void }>(held: T): T;
+  /** Throws if the attempt was given up. */
+  check(): void;
+}
+
+/**
+ * Makes the handshake on `conn`, which from then on belongs to the socket returned. Rejects with the
+ * platform's error.
+ */
+export function handshake(
+  conn: Deno.TcpConn | Socket,
+  hostname: string,
+  tls: DialTlsOptions,
+  opening: Opening,
+): Promise<Socket> {
+  if (!("setNoDelay" in conn)) return nodeHandshake(conn, hostname, tls, opening);
+  // `Deno.startTls` can neither show a client certificate nor run over anything but TCP.
+  return tls.cert === undefined
+    ? denoHandshake(conn, hostname, tls, opening)
+    : nodeHandshake(denoSocket(conn), hostname, tls, opening);
+}
+
+async function denoHandshake(
+  tcp: Deno.TcpConn,
+  hostname: string,
+  tls: DialTlsOptions,
+  opening: Opening,
+): Promise<Socket> {
+  // Before the handshake, for a TLS connection has no such switch.
+  tcp.setNoDelay(true);
+  const serverName = tls.serverName ?? hostname;
+  const conn = opening.hold(
+    await Deno.startTls(tcp, {
+      hostname: serverName,
+      caCerts: [...(tls.caCerts ?? [])],
+      alpnProtocols: [...(tls.alpnProtos ?? [])],
+    }),
+  );
+  // Given up here, the attempt ends at once; the platform lets go of the TCP connection only when
+  // the peer does.
+  const { alpnProtocol } = await conn.handshake();
+  opening.check();
+  return denoSocket(conn, { alpnProtocol, serverName });
+}
+
+/** Contexts by settings: making one reads keys and certificates. */
+const contexts = new WeakMap<DialTlsOptions, SecureContext>();
+
+function contextOf(tls: DialTlsOptions): SecureContext {
+  let context = contexts.get(tls);
+  if (context !== undefined) return context;
+  const { cert, key } = tls;
+  context = createSecureContext(cert === undefined ? {} : { cert, key: key! });
+  // Besides the platform's: given as `ca` they would be instead of them.
+  for (const pem of tls.caCerts ?? []) context.context.addCACert(pem);
+  contexts.set(tls, context);
+  return context;
+}
+
+function nodeHandshake(
+  base: Socket,
+  hostname: string,
+  tls: DialTlsOptions,
+  opening: Opening,
+): Promise<Socket> {
+  const serverName = tls.serverName ?? hostname;
+  return new Promise((resolve, reject) => {
+    const duplex = new SocketDuplex(base);
+    const socket: TLSSocket = connect({
+      socket: duplex,
+      secureContext: contextOf(tls),
+      // What the certificate must be for. An address is no server name (RFC 6066 §3).
+      host: serverName,
+      ...(isIP(serverName) === 0 ? { servername: serverName } : {}),
+      ALPNProtocols: [...(tls.alpnProtos ?? [])],
+    });
+    opening.hold({
+      close: () => {
+        socket.destroy();
+        base.close();
+        reject(new Error("the attempt was given up"));
+      },
+    });
+    socket.on("error", reject);
+    socket.once("close", () => reject(new Error("the connection was closed")));
+    socket.once("secureConnect", () => {
+      socket.off("error", reject);
+      const { alpnProtocol } = socket;
+      resolve(nodeSocket(
+        socket,
+        {
+          alpnProtocol: typeof alpnProtocol === "string" && alpnProtocol !== ""
+            ? alpnProtocol
+            : null,
+          serverName,
+        },
+        duplex,
+      ));
+    });
+  });
+}

@@ -1,0 +1,370 @@
+/**
+ * One HTTP/1.1 connection of a server: reads heads, hands exchanges to the host one at a time,
+ * keeps the connection or ends it.
+ *
+ * @module
+ */
+import { ConnectionLostError, TimeoutError } from "../message/error.ts";
+import { BODY_RATE_GRACE_MS, type ServerLimits } from "./limits.ts";
+import type { Socket } from "../net/socket.ts";
+import { timers } from "../time/timer_wheel.ts";
+import { Watchdog } from "../time/watchdog.ts";
+import type { Upgraded } from "./websocket.ts";
+import { MessageError } from "../message/message_error.ts";
+import { Input } from "../h1/input.ts";
+import { Output } from "../h1/output.ts";
+import { checkFirstByte, type HeadLimits, HeadSearch, readRequestHead } from "../h1/read.ts";
+import { H1ServerStream } from "./h1_stream.ts";
+import {
+  writeContentLength,
+  writeDate,
+  writeEndOfHead,
+  writeField,
+  writeStatusLine,
+} from "../h1/write.ts";
+
+/** Octets of an unread request body that are read and dropped to keep a connection. */
+export const MAX_DRAIN_BYTES = 256 << 10;
+/**
+ * The same where the length was not given in advance: the answer has gone out by now and promised to
+ * keep the connection, which clients take at its word and send their next request.
+ */
+export const MAX_CHUNKED_DRAIN_BYTES = 4 << 20;
+/** How long, and how much, a peer may still send after its last answer before the socket closes. */
+const LINGER_MS = 1000;
+const MAX_LINGER_BYTES = 1 << 20;
+/** Octets read ahead while a handler runs. */
+const MAX_AHEAD_BYTES = 16 << 10;
+/** Output gathered from pipelined requests before it is sent. */
+const PIPELINE_FLUSH_BYTES = 32 << 10;
+/** Times the microtask queue may run before a head without body leaves alone. */
+const DEFER_HOPS = 4;
+
+/** Who serves requests. */
+export interface ServerHost {
+  readonly limits: Required<ServerLimits>;
+  /** Serves one exchange. Never rejects; undefined if it is over already. */
+  handle(stream: H1ServerStream): Promise<void> | undefined;
+  /** A request that could not be read was refused. */
+  onRefused?(error: MessageError, socket: Socket): void;
+}
+
+/** See the module. */
+export class ServerSession {
+  readonly socket: Socket;
+  readonly limits: Required<ServerLimits>;
+  readonly input: Input;
+  readonly output: Output;
+  readonly maxDrainBytes: number = MAX_DRAIN_BYTES;
+  readonly maxChunkedDrainBytes: number = MAX_CHUNKED_DRAIN_BYTES;
+  /** The connection ends with the exchange under way. */
+  closing = false;
+  readonly #host: ServerHost;
+  readonly #headLimits: HeadLimits;
+  readonly #watchdog: Watchdog;
+  readonly #search = new HeadSearch();
+  #current: H1ServerStream | null = null;
+  #deferred: H1ServerStream | null = null;
+  #hops = 0;
+  #scheduled = false;
+  #requests = 0;
+  /** What the connection became, if it left HTTP. */
+  #upgraded: Upgraded | null = null;
+  #destroyed = false;
+  #rejectBody: ((error: Error) => void) | null = null;
+  #waited = 0;
+  /** Set while a refusal is on its way that the read loop did not cause. */
+  #refusal: Promise<void> | null = null;
+
+  /** `head` are octets already read from the socket. */
+  constructor(socket: Socket, host: ServerHost, head?: Uint8Array) {
+    this.socket = socket;
+    this.#host = host;
+    this.limits = host.limits;
+    this.#headLimits = {
+      maxHeaderBytes: host.limits.maxHeaderBytes,
+      maxHeaderFields: host.limits.maxHeaderFields,
+      maxTargetBytes: host.limits.maxTargetBytes,
+    };
+    this.input = new Input(socket, head);
+    this.output = new Output(socket, host.limits, (error) => this.#onLost(error));
+    this.#watchdog = new Watchdog((phase, ms) => this.#onTimeout(phase, ms));
+  }
+
+  /** Serves the connection to its end. Never rejects. */
+  async run(): Promise<void> {
+    timers.retain();
+    try {
+      await this.#serve();
+    } catch (error) {
+      this.#onLost(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      this.#watchdog.stop();
+      this.output.stop();
+      this.socket.close();
+      timers.release();
+    }
+  }
+
+  /** Ends the connection after the exchange under way, or now if there is none. */
+  close(): void {
+    this.closing = true;
+    if (this.#upgraded !== null) this.#upgraded.close();
+    else if (this.#current === null) this.destroy();
+  }
+
+  /** Ends the connection now. */
+  destroy(): void {
+    if (this.#upgraded !== null) return this.#upgraded.destroy();
+    this.#onLost(new ConnectionLostError("Connection was closed by this side", "maybe"));
+  }
+
+  /** Takes the connection out of HTTP; what was read already is in `input`. */
+  detach(upgraded: Upgraded): { input: Input; socket: Socket } {
+    this.#upgraded = upgraded;
+    this.#watchdog.stop();
+    this.output.stop();
+    return this;
+  }
+
+  async #serve(): Promise<void> {
+    const { input, output } = this;
+    let first = true;
+    for (;;) {
+      let end: number;
+      try {
+        while ((end = this.#findHead()) < 0) {
+          output.flush();
+          if (this.closing && input.empty) return await this.#linger();
+          const phase = input.empty && !first ? "idleTimeout" : "headerTimeout";
+          if (this.#watchdog.phase !== phase) {
+            this.#watchdog.set(phase, this.limits[phase], input.now);
+          }
+          if (input.empty) input.shrink();
+          const more = !input.ended && await input.fill();
+          if (this.#refusal !== null) return await this.#refusal;
+          if (!more) return await this.#linger();
+        }
+      } catch (error) {
+        if (error instanceof MessageError) return await this.#refuse(error);
+        throw error;
+      }
+      this.#watchdog.clear();
+      first = false;
+      let stream: H1ServerStream;
+      try {
+        const head = readRequestHead(input.buf, input.start, end, this.#headLimits);
+        const { maxBodyBytes } = this.limits;
+        if (maxBodyBytes > 0 && head.block.contentLength > maxBodyBytes) {
+          throw new MessageError(`Body must be <= ${maxBodyBytes} octets`, 413);
+        }
+        stream = new H1ServerStream(this, head);
+      } catch (error) {
+        if (error instanceof MessageError) return await this.#refuse(error);
+        throw error;
+      }
+      input.start = end;
+      if (++this.#requests === this.limits.maxRequestsPerConnection) stream.closeAfter = true;
+      this.#current = stream;
+      this.#waited = 0;
+      const running = this.#host.handle(stream);
+      if (running !== undefined) {
+        this.#watch(stream);
+        await running;
+      }
+      this.#current = null;
+      if (this.#upgraded !== null) return await this.#upgraded.gone;
+      if (this.#destroyed) return;
+      if (stream.aborted && stream.closeAfter) {
+        // Broken off in the middle: the peer must not take it for whole.
+        output.flush();
+        await output.drained(0).catch(() => {});
+        return;
+      }
+      if (stream.closeAfter || this.closing) return await this.#linger();
+      if (!stream.bodyDone) {
+        output.flush();
+        if (!await stream.drain()) return await this.#linger();
+      }
+      if (output.pending > PIPELINE_FLUSH_BYTES) {
+        // A client that sends requests and reads no answers waits here, not in our memory.
+        output.flush();
+        await output.drained();
+      }
+    }
+  }
+
+  #findHead(): number {
+    const { input } = this;
+    if (input.start === input.end) return -1;
+    checkFirstByte(input.buf[input.start]!);
+    return this.#search.find(input.buf, input.start, input.end, this.#headLimits);
+  }
+
+  /** While a handler works, reading on tells whether its client is still there. */
+  #watch(stream: H1ServerStream): void {
+    const { input } = this;
+    if (!stream.bodyDone || input.ended || input.end - input.start >= MAX_AHEAD_BYTES) return;
+    input.fill().then(this.#onAhead, this.#onAheadError);
+  }
+
+  readonly #onAhead = (more: boolean): void => {
+    const stream = this.#current;
+    if (stream === null || this.#upgraded !== null) return;
+    // A client may end its side and still wait for the answer; the signal tells, nothing is cut.
+    if (!more) {
+      stream.onAbort(new ConnectionLostError("Client closed its side", "maybe"), false);
+    } else this.#watch(stream);
+  };
+
+  readonly #onAheadError = (error: unknown): void => {
+    if (this.#upgraded !== null) return;
+    this.#onLost(error as Error);
+  };
+
+  #onLost(error: Error): void {
+    if (this.#destroyed) return;
+    this.#destroyed = true;
+    this.#watchdog.stop();
+    this.#rejectBody?.(error);
+    this.#current?.onAbort(error, true);
+    this.output.fail(error);
+    this.socket.close();
+  }
+
+  /** Waits for a read of body octets, `received` of which came before. */
+  waitForBody<T>(read: Promise<T>, received: number): Promise<T> {
+    const { limits } = this;
+    const begun = performance.now();
+    this.#watchdog.set("bodyTimeout", limits.bodyTimeout, begun);
+    return new Promise<T>((resolve, reject) => {
+      this.#rejectBody = reject;
+      read.then((value) => {
+        this.#endWait();
+        this.#waited += this.input.now - begun;
+        if (
+          limits.minBodyRate > 0 && this.#waited > BODY_RATE_GRACE_MS &&
+          received * 1000 < limits.minBodyRate * this.#waited
+        ) {
+          reject(new TimeoutError("minBodyRate", Math.round(this.#waited)));
+        } else {
+          resolve(value);
+        }
+      }, (error) => {
+        this.#endWait();
+        reject(error);
+      });
+    });
+  }
+
+  #endWait(): void {
+    this.#rejectBody = null;
+    this.#watchdog.clear();
+  }
+
+  #onTimeout(phase: string, ms: number): void {
+    const error = new TimeoutError(phase, ms);
+    if (phase === "bodyTimeout") {
+      const reject = this.#rejectBody;
+      this.#rejectBody = null;
+      reject?.(error);
+      return;
+    }
+    if (phase === "headerTimeout" && !this.input.empty) {
+      this.#refusal = this.#refuse(new MessageError(`Head must come within ${ms} ms`, 408))
+        .finally(() => this.#onLost(error));
+      this.#refusal.catch(() => {});
+      return;
+    }
+    this.#onLost(error);
+  }
+
+  // ---- sending ---------------------------------------------------------------------------------
+
+  /** Sends the stream's head by itself if nothing follows soon. */
+  defer(stream: H1ServerStream): void {
+    if (this.#deferred !== null) return;
+    this.#deferred = stream;
+    this.#hops = 0;
+    queueMicrotask(this.#hop);
+  }
+
+  readonly #hop = (): void => {
+    const stream = this.#deferred;
+    if (stream === null) return;
+    if (!stream.uncommitted) {
+      this.#deferred = null;
+    } else if (++this.#hops < DEFER_HOPS) {
+      queueMicrotask(this.#hop);
+    } else {
+      setImmediate(this.#onImmediate);
+    }
+  };
+
+  readonly #onImmediate = (): void => {
+    this.#scheduled = false;
+    const stream = this.#deferred;
+    this.#deferred = null;
+    if (stream !== null && stream.uncommitted && !stream.finished) stream.commit(-1);
+    this.output.flush();
+  };
+
+  /** Sends what has gathered before the event loop goes round. */
+  schedule(): void {
+    if (this.#scheduled) return;
+    this.#scheduled = true;
+    setImmediate(this.#onImmediate);
+  }
+
+  /** The response is complete in the output. */
+  finished(stream: H1ServerStream): void {
+    if (this.#deferred === stream) this.#deferred = null;
+    // With more requests at hand their answers leave together.
+    if (this.input.empty || stream.closeAfter) this.output.flush();
+    else this.schedule();
+  }
+
+  /** The exchange is broken off. */
+  cut(stream: H1ServerStream): void {
+    if (this.#deferred === stream) this.#deferred = null;
+    this.#rejectBody?.(new ConnectionLostError("Exchange was broken off by this side", "maybe"));
+  }
+
+  // ---- ending ----------------------------------------------------------------------------------
+
+  /** Answers what cannot be read, and ends the connection: where the next message begins is unknown. */
+  async #refuse(error: MessageError): Promise<void> {
+    this.#watchdog.clear();
+    const { output } = this;
+    try {
+      this.#host.onRefused?.(error, this.socket);
+    } catch {
+      // A listener that fails has nobody left to tell.
+    }
+    writeStatusLine(output, error.status);
+    writeDate(output);
+    writeContentLength(output, 0);
+    if (error.status === 405) {
+      writeField(output, "allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+    }
+    writeField(output, "connection", "close");
+    writeEndOfHead(output);
+    await this.#linger();
+  }
+
+  /**
+   * Ends the connection so that the last answer arrives: a socket closed with unread input is reset,
+   * and a reset may overtake what was sent (RFC 9112 §9.6).
+   */
+  async #linger(): Promise<void> {
+    const { input, output, socket } = this;
+    output.flush();
+    await output.drained(0);
+    await socket.closeWrite().catch(() => {});
+    if (input.ended) return;
+    const limit = input.total + MAX_LINGER_BYTES;
+    this.#watchdog.set("linger", LINGER_MS, performance.now());
+    input.start = input.end;
+    while (!this.#destroyed && input.total < limit && await input.fill()) input.start = input.end;
+  }
+}

@@ -1,0 +1,492 @@
+/**
+ * One exchange on a server's HTTP/1.1 connection.
+ *
+ * The head waits until the first piece of the body shows how the message is framed: a response that
+ * is complete at once gets a content-length, one that goes on is chunked.
+ *
+ * @module
+ */
+import { StreamResetError } from "../message/error.ts";
+import { ErrorCode } from "../message/error_code.ts";
+import type { FlatHeaders, HeaderObject } from "../message/headers.ts";
+import { BodyTooLargeError } from "./limits.ts";
+import type { Socket } from "../net/socket.ts";
+import { type BodyPiece, ServerStream } from "./stream.ts";
+import { acceptWebSocket, type WebSocketConnection, type WebSocketOptions } from "./websocket.ts";
+import { Event, step } from "../message/exchange_state.ts";
+import { BodyReader, Found } from "../h1/body.ts";
+import type { Output } from "../h1/output.ts";
+import type { RequestHead } from "../h1/read.ts";
+import type { ServerSession } from "./h1_session.ts";
+import {
+  writeChunk,
+  writeContentLength,
+  writeDate,
+  writeEndOfHead,
+  writeField,
+  writeFields,
+  writeLastChunk,
+  writeStatusLine,
+} from "../h1/write.ts";
+
+const encoder = new TextEncoder();
+/** Text up to a third of this is encoded without a fresh array. */
+const scratch = new Uint8Array(4 << 10);
+
+/** UTF-8 of a piece. Text may lie in the scratch area: it is valid until the next call. */
+function bytesOf(piece: BodyPiece): Uint8Array {
+  if (typeof piece === "string") {
+    if (piece.length * 3 > scratch.length) return encoder.encode(piece);
+    return scratch.subarray(0, encoder.encodeInto(piece, scratch).written);
+  }
+  if (piece instanceof Uint8Array) return piece;
+  throw new TypeError(`Cannot send body as it must be a string or Uint8Array: got ${typeof piece}`);
+}
+
+/** How the response's body is framed; unknown until the head is written. */
+const Framing = { UNKNOWN: 0, NONE: 1, LENGTH: 2, CHUNKED: 3, TO_EOF: 4 } as const;
+
+/** Pieces up to this size wait for what follows before the head is written. */
+const MAX_HELD_BYTES = 64 << 10;
+/** Capacity taken at once for a body whose length is known but which has not come. */
+const TRUSTED_LENGTH = 256 << 10;
+
+/** See the module. */
+export class H1ServerStream extends ServerStream {
+  readonly method: string;
+  readonly target: string;
+  readonly version = "HTTP/1.1";
+  readonly head: RequestHead;
+  readonly #session: ServerSession;
+  readonly #body: BodyReader | null;
+  #reading = false;
+  #onReadEnd: (() => void) | null = null;
+  #received = 0;
+  #continue: boolean;
+
+  #framing: number = Framing.UNKNOWN;
+  #status = 0;
+  #fields: string[] = [];
+  /** Content-length the handler gave, or -1. */
+  #declared = -1;
+  #wantsChunked = false;
+  #hasDate = false;
+  #sent = 0;
+  #held: BodyPiece | null = null;
+  /** Whether the connection ends with this exchange. */
+  closeAfter: boolean;
+
+  constructor(session: ServerSession, head: RequestHead) {
+    super();
+    this.#session = session;
+    this.head = head;
+    this.method = head.method;
+    this.target = head.target;
+    const { block } = head;
+    this.#body = block.chunked
+      ? new BodyReader("chunked")
+      : block.contentLength > 0
+      ? new BodyReader(block.contentLength)
+      : null;
+    this.closeAfter = block.close || head.minor === 0;
+    this.#continue = this.#body !== null && block.expect !== null && head.minor === 1;
+  }
+
+  get fields(): FlatHeaders {
+    return this.head.block.fields;
+  }
+
+  override get header(): HeaderObject {
+    return this.head.block.object;
+  }
+
+  get authority(): string {
+    return this.head.block.host ?? "";
+  }
+
+  get hasBody(): boolean {
+    return this.#body !== null;
+  }
+
+  protected get socket(): Socket {
+    return this.#session.socket;
+  }
+
+  protected get trailerFields(): FlatHeaders {
+    return this.#body === null ? [] : this.#body.trailers;
+  }
+
+  // ---- request body ----------------------------------------------------------------------------
+
+  /** Whether the request was read to its end. */
+  get bodyDone(): boolean {
+    return this.#body === null || this.#body.done;
+  }
+
+  /** Whether what is left of the body is worth reading only to keep the connection. */
+  get drainable(): boolean {
+    return this.bodyDone || (this.requestFault === null && !this.#continue &&
+      this.#body!.left <= this.#session.maxDrainBytes);
+  }
+
+  async read(): Promise<Uint8Array | null> {
+    if (this.bodyDone) return null;
+    if (this.requestFault !== null) throw this.requestFault;
+    if (this.#reading) throw new TypeError("Cannot read the body as a read is under way");
+    this.#reading = true;
+    try {
+      return await this.#next();
+    } catch (error) {
+      throw this.#fault(error);
+    } finally {
+      this.#endRead();
+    }
+  }
+
+  #endRead(): void {
+    this.#reading = false;
+    this.#onReadEnd?.();
+    this.#onReadEnd = null;
+  }
+
+  override readBytes(): Promise<Uint8Array> {
+    const left = this.#body === null ? 0 : this.#body.left;
+    if (left <= 0 || this.#reading || this.requestFault !== null) return super.readBytes();
+    return this.#readExactly(left);
+  }
+
+  /** A body of known length, read where it will stay. */
+  async #readExactly(length: number): Promise<Uint8Array> {
+    const body = this.#body!;
+    const { input } = this.#session;
+    this.#reading = true;
+    try {
+      // The length is only a promise: memory follows what really comes.
+      let whole = new Uint8Array(Math.min(length, TRUSTED_LENGTH));
+      let at = 0;
+      while (at < length) {
+        if (at === whole.length) {
+          const grown = new Uint8Array(Math.min(length, whole.length * 4));
+          grown.set(whole);
+          whole = grown;
+        }
+        if (!input.empty || input.reading) {
+          if (input.empty) await this.#wait(input.fill());
+          const n = Math.min(input.end - input.start, whole.length - at);
+          whole.set(input.buf.subarray(input.start, input.start + n), at);
+          input.start += n;
+          at += n;
+          body.skip(n);
+        } else {
+          const n = await this.#wait(input.readInto(whole.subarray(at)));
+          at += n;
+          if (n > 0) body.skip(n);
+        }
+        if (input.ended && at < length && input.empty) body.eof();
+      }
+      this.#received += length;
+      return whole;
+    } catch (error) {
+      throw this.#fault(error);
+    } finally {
+      this.#endRead();
+    }
+  }
+
+  async #next(): Promise<Uint8Array | null> {
+    const body = this.#body!;
+    const { input } = this.#session;
+    for (;;) {
+      const found = body.next(input.buf, input.start, input.end);
+      input.start += body.consumed;
+      if (found === Found.DATA) {
+        this.#count(body.dataEnd - body.dataStart);
+        return input.buf.slice(body.dataStart, body.dataEnd);
+      }
+      if (found === Found.END) return null;
+      if (input.ended) body.eof();
+      await this.#wait(input.fill());
+    }
+  }
+
+  #count(n: number): void {
+    this.#received += n;
+    const { maxBodyBytes } = this.#session.limits;
+    if (maxBodyBytes > 0 && this.#received > maxBodyBytes) {
+      throw new BodyTooLargeError(maxBodyBytes, "limits.maxBodyBytes");
+    }
+  }
+
+  /** Waits for body octets, within the limits on slowness. */
+  #wait<T>(read: Promise<T>): Promise<T> {
+    if (this.#continue) {
+      this.#continue = false;
+      // RFC 9110 §10.1.1: the client waits for this before it sends the body.
+      if (!this.responded) {
+        this.#session.output.appendLatin1("HTTP/1.1 100 Continue\r\n\r\n");
+        this.#session.output.flush();
+      }
+    }
+    return this.#session.waitForBody(read, this.#received);
+  }
+
+  #fault(error: unknown): Error {
+    const fault = error instanceof Error ? error : new Error(String(error));
+    if (fault instanceof TypeError) return fault;
+    this.closeAfter = true;
+    return this.requestFault ??= fault;
+  }
+
+  /** Reads the rest of the body and drops it. False if the connection cannot be kept. */
+  async drain(): Promise<boolean> {
+    const session = this.#session;
+    const most = this.closeAfter || this.#body!.left >= 0
+      ? session.maxDrainBytes
+      : session.maxChunkedDrainBytes;
+    let dropped = 0;
+    try {
+      // The handler may have left a read behind: what that brings is dropped too.
+      if (this.#reading) await new Promise<void>((resolve) => this.#onReadEnd = resolve);
+      for (let piece = await this.read(); piece !== null; piece = await this.read()) {
+        dropped += piece.length;
+        if (dropped > most) return false;
+      }
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  // ---- response --------------------------------------------------------------------------------
+
+  /** Whether the response cannot have a body (RFC 9110 §6.4.1). */
+  get #bodiless(): boolean {
+    return this.method === "HEAD" || this.#status === 204 || this.#status === 304;
+  }
+
+  protected sendHead(status: number, fields: string[], close: boolean): void {
+    let declared = -1;
+    let chunked = false;
+    let closeAfter = close;
+    for (let i = 0; i < fields.length; i += 2) {
+      const value = fields[i + 1]!;
+      switch (fields[i]) {
+        case "content-length":
+          if (!/^[0-9]{1,15}$/.test(value) || (declared >= 0 && declared !== Number(value))) {
+            throw new TypeError(
+              `Cannot respond as content-length must be one decimal number: current value is ${
+                JSON.stringify(value)
+              }`,
+            );
+          }
+          declared = Number(value);
+          break;
+        case "transfer-encoding":
+          if (value.toLowerCase() !== "chunked") {
+            throw new TypeError(
+              `Cannot respond as transfer-encoding must be "chunked": current value is ${
+                JSON.stringify(value)
+              }`,
+            );
+          }
+          chunked = true;
+          break;
+        case "connection":
+          if (/(?:^|,)\s*close\s*(?:,|$)/i.test(value)) closeAfter = true;
+          break;
+        case "date":
+          this.#hasDate = true;
+          break;
+      }
+    }
+    if (chunked && declared >= 0) {
+      throw new TypeError(
+        "Cannot respond with both content-length and transfer-encoding (RFC 9112 §6.2)",
+      );
+    }
+    if (closeAfter) this.closeAfter = true;
+    this.#status = status;
+    this.#fields = fields;
+    this.#declared = declared;
+    this.#wantsChunked = chunked;
+    if (!close) this.#session.defer(this);
+  }
+
+  protected get headHeld(): boolean {
+    return this.uncommitted && this.#held === null;
+  }
+
+  protected sendInfo(status: number, fields: string[]): void {
+    if (this.head.minor === 0) return;
+    const { output } = this.#session;
+    writeStatusLine(output, status);
+    writeFields(output, fields);
+    writeEndOfHead(output);
+    output.flush();
+  }
+
+  protected sendPiece(piece: BodyPiece): Promise<void> | undefined {
+    const { output } = this.#session;
+    if (output.error !== null) throw output.error;
+    if (
+      this.#framing === Framing.UNKNOWN && this.#held === null && this.#declared < 0 &&
+      !this.#wantsChunked && piece.length > 0 && piece.length < MAX_HELD_BYTES
+    ) {
+      // A caller that waits for this promise may change its array afterwards.
+      this.#held = typeof piece === "string" ? piece : piece.slice();
+      this.#session.defer(this);
+      return undefined;
+    }
+    this.commit(-1);
+    this.#sendBytes(bytesOf(piece));
+    if (output.pending > 0) this.#session.schedule();
+    return output.pending > OUTPUT_WAIT_BYTES ? output.drained() : undefined;
+  }
+
+  protected sendEnd(piece: BodyPiece | null, trailers: string[] | null): void {
+    const { output } = this.#session;
+    if (this.#framing === Framing.UNKNOWN) {
+      if (this.#held !== null && piece === null) {
+        piece = this.#held;
+        this.#held = null;
+      }
+      if (this.#held === null && trailers === null) {
+        this.#sendWhole(piece);
+        return;
+      }
+      this.commit(-1);
+    }
+    if (piece !== null) this.#sendBytes(bytesOf(piece));
+    if (this.#framing === Framing.LENGTH && this.#sent !== this.#declared) {
+      throw new RangeError(
+        `Cannot end the response as content-length says ${this.#declared} octets: sent were ${this.#sent}`,
+      );
+    }
+    if (this.#framing === Framing.CHUNKED) writeLastChunk(output, trailers);
+  }
+
+  /** A response whose body is known before anything was sent. */
+  #sendWhole(piece: BodyPiece | null): void {
+    const { output } = this.#session;
+    const bytes = piece === null ? null : bytesOf(piece);
+    const length = bytes === null ? 0 : bytes.length;
+    if (this.#declared >= 0 && this.#declared !== length && !this.#bodiless) {
+      throw new RangeError(
+        `Cannot end the response as content-length says ${this.#declared} octets: sent were ${length}`,
+      );
+    }
+    this.#writeHead(length);
+    if (this.#framing === Framing.NONE || bytes === null) {
+      if (this.#framing === Framing.CHUNKED) writeLastChunk(output, null);
+      return;
+    }
+    this.#sendBytes(bytes);
+    if (this.#framing === Framing.CHUNKED) writeLastChunk(output, null);
+  }
+
+  /** Writes the head and what was held back, if that has not been done. */
+  commit(length: number): void {
+    if (this.#framing !== Framing.UNKNOWN || this.#status === 0) return;
+    this.#writeHead(length);
+    const held = this.#held;
+    this.#held = null;
+    if (held !== null) this.#sendBytes(bytesOf(held));
+  }
+
+  /** Whether a head was given that waits to be written. */
+  get uncommitted(): boolean {
+    return this.#framing === Framing.UNKNOWN && this.#status !== 0;
+  }
+
+  #sendBytes(bytes: Uint8Array): void {
+    const { output } = this.#session;
+    switch (this.#framing) {
+      case Framing.NONE:
+        return;
+      case Framing.CHUNKED:
+        writeChunk(output, bytes);
+        return;
+      case Framing.LENGTH:
+        if (this.#sent + bytes.length > this.#declared) {
+          throw new RangeError(
+            `Cannot send more than content-length says: ${this.#declared} octets`,
+          );
+        }
+        this.#sent += bytes.length;
+        output.append(bytes);
+        return;
+      default:
+        output.append(bytes);
+    }
+  }
+
+  /** `length` is the body's if it is known, else -1. */
+  #writeHead(length: number): void {
+    const session = this.#session;
+    const output: Output = session.output;
+    const fields = this.#fields;
+    const status = this.#status;
+    writeStatusLine(output, status);
+    for (let i = 0; i < fields.length; i += 2) {
+      const name = fields[i]!;
+      switch (name) {
+        // Framing and persistence are this side's own business.
+        case "content-length":
+        case "transfer-encoding":
+        case "connection":
+        case "keep-alive":
+        case "proxy-connection":
+          break;
+        default:
+          writeField(output, name, fields[i + 1]!);
+      }
+    }
+    if (!this.#hasDate) writeDate(output);
+    if (this.#bodiless) {
+      this.#framing = Framing.NONE;
+      // RFC 9110 §8.6: of a 204 never; of HEAD and 304 what the body would have had.
+      const would = this.#declared >= 0 ? this.#declared : this.method === "HEAD" ? length : -1;
+      if (status !== 204 && would >= 0 && !(this.#declared < 0 && length === 0)) {
+        writeContentLength(output, would);
+      } else if (this.method === "HEAD" && this.#wantsChunked) {
+        writeField(output, "transfer-encoding", "chunked");
+      }
+    } else if (this.#declared >= 0) {
+      this.#framing = Framing.LENGTH;
+      writeContentLength(output, this.#declared);
+    } else if (length >= 0 && !this.#wantsChunked) {
+      this.#framing = Framing.LENGTH;
+      this.#declared = length;
+      writeContentLength(output, length);
+    } else if (this.head.minor === 1) {
+      this.#framing = Framing.CHUNKED;
+      writeField(output, "transfer-encoding", "chunked");
+    } else {
+      this.#framing = Framing.TO_EOF;
+      this.closeAfter = true;
+    }
+    if (!this.closeAfter && (session.closing || !this.drainable)) this.closeAfter = true;
+    if (this.closeAfter) writeField(output, "connection", "close");
+    writeEndOfHead(output);
+  }
+
+  protected cut(): void {
+    this.closeAfter = true;
+    this.#session.cut(this);
+    this.onAbort(new StreamResetError(ErrorCode.CANCEL, "local"), true);
+  }
+
+  protected onFinish(): void {
+    this.#session.finished(this);
+  }
+
+  upgradeWebSocket(options: WebSocketOptions = {}): Promise<WebSocketConnection> {
+    return acceptWebSocket(this, options, (upgraded) => {
+      this.out = step(this.out, Event.SWITCH);
+      return this.#session.detach(upgraded);
+    });
+  }
+}
+
+/** Octets waiting for the socket beyond which `write` asks its caller to wait. */
+const OUTPUT_WAIT_BYTES = 128 << 10;

@@ -1,0 +1,453 @@
+/**
+ * One exchange on a server's HTTP/2 connection, as handlers see it.
+ *
+ * @module
+ */
+import { ConnectionLostError, StreamResetError, TimeoutError } from "../message/error.ts";
+import { fieldOf, type FlatHeaders, type HeaderObject, headerObject } from "../message/headers.ts";
+import type { FieldBlock } from "../hpack/mod.ts";
+import { BODY_RATE_GRACE_MS, BodyTooLargeError, type ServerLimits } from "./limits.ts";
+import type { Socket } from "../net/socket.ts";
+import { type BodyPiece, ServerStream } from "./stream.ts";
+import { Watchdog } from "../time/watchdog.ts";
+import { UploadLinger } from "../h2/upload_linger.ts";
+import type { WebSocketConnection } from "./websocket.ts";
+import { ErrorCode } from "../message/error_code.ts";
+import type { RequestHead } from "../h2/head.ts";
+import { Stream } from "../h2/stream.ts";
+
+/** Who serves exchanges. */
+export interface H2Host {
+  readonly limits: Required<ServerLimits>;
+  /** Serves one exchange. Never rejects; undefined if it is over already. */
+  handle(stream: H2ServerStream): Promise<void> | undefined;
+}
+
+const objects = new WeakMap<FieldBlock, HeaderObject>();
+
+const encoder = new TextEncoder();
+/** Text is encoded into slabs, which live as long as a piece of them waits to be sent. */
+const SLAB_BYTES = 64 << 10;
+let slab = new Uint8Array(SLAB_BYTES);
+let slabUsed = 0;
+
+function bytesOf(piece: BodyPiece): Uint8Array {
+  if (typeof piece !== "string") {
+    if (piece instanceof Uint8Array) return piece;
+    throw new TypeError(
+      `Cannot send body as it must be a string or Uint8Array: got ${typeof piece}`,
+    );
+  }
+  const most = piece.length * 3;
+  if (most > SLAB_BYTES >> 2) return encoder.encode(piece);
+  if (slabUsed + most > SLAB_BYTES) {
+    slab = new Uint8Array(SLAB_BYTES);
+    slabUsed = 0;
+  }
+  const room = slab.subarray(slabUsed, slabUsed + most);
+  const { written } = encoder.encodeInto(piece, room);
+  slabUsed += written;
+  return room.subarray(0, written);
+}
+
+let dateText = "";
+let dateUntil = 0;
+
+function httpDate(): string {
+  const now = Date.now();
+  if (now >= dateUntil || now < dateUntil - 1000) {
+    dateUntil = now - now % 1000 + 1000;
+    dateText = new Date(now).toUTCString();
+  }
+  return dateText;
+}
+
+/** Streams whose head was given and waits for what follows, so that both leave in one write. */
+let deferred: H2ServerStream[] = [];
+
+function sendDeferred(): void {
+  const streams = deferred;
+  deferred = [];
+  for (const stream of streams) stream.commit(false);
+}
+
+/** The engine's side of an exchange. */
+export class Wire extends Stream {
+  readonly exchange: H2ServerStream;
+
+  constructor(exchange: H2ServerStream) {
+    super();
+    this.exchange = exchange;
+  }
+
+  onHeaders(block: FieldBlock, end: boolean): void {
+    this.exchange.receiveHeaders(block, end);
+  }
+
+  onData(buf: Uint8Array, start: number, end: number): void {
+    this.exchange.receiveData(buf, start, end);
+  }
+
+  onEnd(): void {
+    this.exchange.receiveEnd();
+  }
+
+  onReset(error: Error): void {
+    this.exchange.receiveReset(error);
+  }
+}
+
+/** See the module. */
+export class H2ServerStream extends ServerStream {
+  readonly version = "HTTP/2";
+  readonly head: RequestHead;
+  readonly wire: Stream;
+  protected readonly socket: Socket;
+  protected trailerFields: FlatHeaders = [];
+  readonly #block: FieldBlock;
+  readonly #host: H2Host;
+  #started = false;
+  #ended = false;
+  #handled = false;
+
+  #pieces: Uint8Array[] = [];
+  #received = 0;
+  #linger: UploadLinger | null = null;
+  #dropping = false;
+  #continued = false;
+  #reader: { resolve(): void; reject(error: Error): void } | null = null;
+  #reading = false;
+  #waited = 0;
+  #watchdog: Watchdog | null = null;
+
+  #head: string[] | null = null;
+  #bodiless = false;
+  #declared = -1;
+  #sent = 0;
+  #stall: Watchdog | null = null;
+  #stalledAt = 0;
+
+  constructor(head: RequestHead, block: FieldBlock, socket: Socket, host: H2Host) {
+    super();
+    this.head = head;
+    this.#block = block;
+    this.socket = socket;
+    this.#host = host;
+    this.wire = new Wire(this);
+  }
+
+  get method(): string {
+    return this.head.method;
+  }
+
+  get target(): string {
+    return this.head.path;
+  }
+
+  get authority(): string {
+    return this.head.authority;
+  }
+
+  get fields(): FlatHeaders {
+    return this.#block.fields;
+  }
+
+  override get header(): HeaderObject {
+    let object = objects.get(this.#block);
+    if (object === undefined) objects.set(this.#block, object = headerObject(this.#block.fields));
+    return object;
+  }
+
+  get hasBody(): boolean {
+    return !this.#ended || this.#pieces.length > 0;
+  }
+
+  // ---- from the engine -------------------------------------------------------------------------
+
+  receiveHeaders(block: FieldBlock, end: boolean): void {
+    if (this.#started) {
+      this.trailerFields = block.fields;
+      return;
+    }
+    this.#started = true;
+    this.#ended = end;
+    // A reset stream counts as open until its handler ended: else one client could start any number.
+    this.wire.hold();
+    const running = this.#host.handle(this);
+    if (running === undefined) this.#afterHandler();
+    else running.then(this.#afterHandler);
+  }
+
+  readonly #afterHandler = (): void => {
+    this.#handled = true;
+    this.wire.release();
+    this.#dropRest();
+  };
+
+  receiveData(buf: Uint8Array, start: number, end: number): void {
+    const n = end - start;
+    this.#received += n;
+    if (this.#dropping) {
+      this.wire.consumed(n);
+      this.#linger?.drop(n);
+      return;
+    }
+    const { maxBodyBytes } = this.#host.limits;
+    if (maxBodyBytes > 0 && this.#received > maxBodyBytes) {
+      this.wire.consumed(n);
+      this.#fail(new BodyTooLargeError(maxBodyBytes, "limits.maxBodyBytes"));
+      return;
+    }
+    this.#pieces.push(buf.slice(start, end));
+    this.#wake();
+  }
+
+  receiveEnd(): void {
+    this.#linger?.stop();
+    this.#ended = true;
+    this.#wake();
+  }
+
+  receiveReset(error: Error): void {
+    this.#linger?.stop();
+    this.#stopTimers();
+    this.requestFault ??= error;
+    this.onAbort(error, true);
+    this.#reader?.reject(error);
+    this.#reader = null;
+  }
+
+  #wake(): void {
+    const reader = this.#reader;
+    this.#reader = null;
+    reader?.resolve();
+  }
+
+  // ---- request body ----------------------------------------------------------------------------
+
+  async read(): Promise<Uint8Array | null> {
+    if (this.#reading) throw new TypeError("Cannot read the body as a read is under way");
+    this.#reading = true;
+    try {
+      while (this.#pieces.length === 0) {
+        if (this.requestFault !== null) throw this.requestFault;
+        if (this.#ended) return null;
+        await this.#wait();
+      }
+    } finally {
+      this.#reading = false;
+    }
+    const piece = this.#pieces.shift()!;
+    this.wire.consumed(piece.length);
+    return piece;
+  }
+
+  #wait(): Promise<void> {
+    // RFC 9110 §10.1.1: the client waits for this before it sends the body.
+    if (this.#received === 0 && !this.#continued && !this.responded) {
+      this.#continued = true;
+      if (fieldOf(this.fields, "expect")?.toLowerCase() === "100-continue") {
+        this.sendInfo(100, []);
+      }
+    }
+    const { limits } = this.#host;
+    const begun = performance.now();
+    this.#watchdog ??= new Watchdog((phase, ms) => this.#fail(new TimeoutError(phase, ms)));
+    this.#watchdog.set("bodyTimeout", limits.bodyTimeout, begun);
+    return new Promise<void>((resolve, reject) => {
+      this.#reader = {
+        resolve: () => {
+          this.#watchdog!.clear();
+          this.#waited += performance.now() - begun;
+          if (
+            limits.minBodyRate > 0 && this.#waited > BODY_RATE_GRACE_MS &&
+            this.#received * 1000 < limits.minBodyRate * this.#waited
+          ) {
+            this.#fail(new TimeoutError("minBodyRate", Math.round(this.#waited)));
+            reject(this.requestFault);
+          } else {
+            resolve();
+          }
+        },
+        reject,
+      };
+    });
+  }
+
+  /** Reading is over, before the body was. */
+  #fail(error: Error): void {
+    this.requestFault ??= error;
+    this.#dropping = true;
+    for (const piece of this.#pieces) this.wire.consumed(piece.length);
+    this.#pieces = [];
+    this.#watchdog?.stop();
+    this.#reader?.reject(this.requestFault);
+    this.#reader = null;
+  }
+
+  /** What is left of the body when the exchange is over is of no use to anybody. */
+  #dropRest(): void {
+    if (!this.finished || !this.#handled) return;
+    this.#watchdog?.stop();
+    if (this.#ended || this.wire.closed) return;
+    this.#fail(new StreamResetError(ErrorCode.NO_ERROR, "local", "the response is complete"));
+    this.#linger ??= new UploadLinger(this.wire);
+  }
+
+  // ---- response --------------------------------------------------------------------------------
+
+  protected sendHead(status: number, fields: string[], close: boolean): void {
+    const block = [":status", String(status)];
+    let date = false;
+    let declared = -1;
+    for (let i = 0; i < fields.length; i += 2) {
+      const name = fields[i]!;
+      switch (name) {
+        // RFC 9113 §8.2.2: what speaks of the connection has no place here.
+        case "connection":
+        case "keep-alive":
+        case "proxy-connection":
+        case "transfer-encoding":
+        case "upgrade":
+          continue;
+        case "content-length":
+          if (!/^[0-9]{1,15}$/.test(fields[i + 1]!)) {
+            throw new TypeError(
+              `Cannot respond as content-length must be one decimal number: current value is ${
+                JSON.stringify(fields[i + 1])
+              }`,
+            );
+          }
+          declared = Number(fields[i + 1]);
+          if (status === 204) continue;
+          break;
+        case "date":
+          date = true;
+          break;
+      }
+      block.push(name, fields[i + 1]!);
+    }
+    if (!date) block.push("date", httpDate());
+    this.#declared = declared;
+    this.#bodiless = this.method === "HEAD" || status === 204 || status === 304;
+    this.#head = block;
+    if (!close && deferred.push(this) === 1) setImmediate(sendDeferred);
+  }
+
+  /** Sends the head, if it waits. */
+  commit(end: boolean): void {
+    const head = this.#head;
+    if (head === null) return;
+    this.#head = null;
+    this.wire.sendHeaders(head, end);
+  }
+
+  protected get headHeld(): boolean {
+    return this.#head !== null;
+  }
+
+  protected sendInfo(status: number, fields: string[]): void {
+    this.wire.sendHeaders([":status", String(status), ...fields], false);
+  }
+
+  protected sendPiece(piece: BodyPiece): Promise<void> | undefined {
+    const bytes = bytesOf(piece);
+    this.#count(bytes.length);
+    this.commit(false);
+    if (this.#bodiless || bytes.length === 0) return undefined;
+    const wait = this.wire.sendData(bytes);
+    if (wait === undefined) return undefined;
+    this.#watchStall();
+    return wait.then(() => {
+      if (this.aborted) {
+        throw this.requestFault ?? new ConnectionLostError("Stream was ended", "maybe");
+      }
+    });
+  }
+
+  #count(n: number): void {
+    this.#sent += n;
+    if (this.#declared >= 0 && this.#sent > this.#declared && !this.#bodiless) {
+      throw new RangeError(
+        `Cannot send more than content-length says: ${this.#declared} octets`,
+      );
+    }
+  }
+
+  protected sendEnd(piece: BodyPiece | null, trailers: string[] | null): void {
+    const bytes = piece === null ? null : bytesOf(piece);
+    if (bytes !== null) this.#count(bytes.length);
+    if (!this.#bodiless && this.#declared >= 0 && this.#sent !== this.#declared) {
+      throw new RangeError(
+        `Cannot end the response as content-length says ${this.#declared} octets: sent were ${this.#sent}`,
+      );
+    }
+    const head = this.#head;
+    if (head !== null && this.#declared < 0 && trailers === null && this.#status !== 204) {
+      // The body is known whole: tell its length.
+      if (!this.#bodiless || this.#sent > 0) head.push("content-length", String(this.#sent));
+    }
+    const body = bytes === null || bytes.length === 0 || this.#bodiless ? null : bytes;
+    const last = body === null && (trailers === null || trailers.length === 0);
+    if (head !== null) {
+      this.commit(last);
+      if (last) return;
+    }
+    if (body !== null) {
+      this.wire.sendData(body, trailers === null || trailers.length === 0);
+      if (trailers !== null && trailers.length > 0) this.wire.end(trailers);
+    } else {
+      this.wire.end(trailers !== null && trailers.length > 0 ? trailers : true);
+    }
+    if (this.wire.queue !== null) this.#watchStall();
+  }
+
+  get #status(): number {
+    return this.#head === null ? 0 : Number(this.#head[1]);
+  }
+
+  /** A peer that opens no window must not keep what waits for it forever. */
+  #watchStall(): void {
+    const { writeTimeout } = this.#host.limits;
+    if (writeTimeout <= 0) return;
+    this.#stall ??= new Watchdog(() => {
+      const waiting = this.wire.queue?.length ?? 0;
+      if (this.wire.closed || waiting === 0) return;
+      if (waiting === this.#stalledAt) {
+        this.wire.reset(ErrorCode.CANCEL);
+        this.receiveReset(new TimeoutError("writeTimeout", writeTimeout));
+        return;
+      }
+      this.#watchStall();
+    });
+    this.#stalledAt = this.wire.queue?.length ?? 0;
+    this.#stall.set("writeTimeout", writeTimeout, performance.now());
+  }
+
+  /** The stream is over in both directions: nothing can stall any more. */
+  over(): void {
+    this.#stopTimers();
+  }
+
+  #stopTimers(): void {
+    this.#watchdog?.stop();
+    this.#stall?.stop();
+  }
+
+  protected cut(): void {
+    const error = new StreamResetError(ErrorCode.INTERNAL_ERROR, "local");
+    this.wire.reset(ErrorCode.INTERNAL_ERROR);
+    this.receiveReset(error);
+  }
+
+  protected onFinish(): void {
+    if (this.wire.queue === null) this.#stall?.stop();
+    this.#dropRest();
+  }
+
+  upgradeWebSocket(): Promise<WebSocketConnection> {
+    return Promise.reject(
+      new TypeError("Cannot upgrade to WebSocket as the request came by HTTP/2: use HTTP/1.1"),
+    );
+  }
+}

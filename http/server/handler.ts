@@ -1,0 +1,155 @@
+/**
+ * Runs a handler for one stream, and sees to it that every request is answered once.
+ *
+ * @module
+ */
+import { TimeoutError } from "../message/error.ts";
+import { MessageError } from "../message/message_error.ts";
+import { BodyTooLargeError } from "./limits.ts";
+import type { ServerStream } from "./stream.ts";
+
+/**
+ * Answers a request, through the stream or by returning a web `Response`. The exchange ends when
+ * the handler does: a response begun and not ended is ended then.
+ */
+export type Handler = (stream: ServerStream) => unknown;
+
+/** Told of errors that handlers throw and of handlers that give no answer. Must not throw. */
+export type ErrorListener = (error: unknown, stream: ServerStream) => void;
+
+/**
+ * Runs `handler`. The promise never rejects; undefined means it is done already.
+ */
+export function runHandler(
+  handler: Handler,
+  stream: ServerStream,
+  onError: ErrorListener | undefined,
+): Promise<void> | undefined {
+  let result: unknown;
+  try {
+    result = handler(stream);
+  } catch (error) {
+    failed(stream, error, onError);
+    return undefined;
+  }
+  if (result === undefined) {
+    conclude(stream, onError);
+    return undefined;
+  }
+  return settle(result, stream, onError);
+}
+
+async function settle(
+  result: unknown,
+  stream: ServerStream,
+  onError: ErrorListener | undefined,
+): Promise<void> {
+  try {
+    const value = await result;
+    if (value instanceof Response) await sendResponse(stream, value);
+    conclude(stream, onError);
+  } catch (error) {
+    failed(stream, error, onError);
+  }
+}
+
+/** Ends what the handler began; answers 500 if it began nothing. */
+function conclude(stream: ServerStream, onError: ErrorListener | undefined): void {
+  if (stream.finished) return;
+  if (stream.responded) {
+    try {
+      stream.closeWrite();
+    } catch (error) {
+      failed(stream, error, onError);
+    }
+    return;
+  }
+  failed(
+    stream,
+    new TypeError(
+      "Handler ended without an answer: call respond() or return a Response, and await what is asynchronous",
+    ),
+    onError,
+  );
+}
+
+/** Status for an error that came out of a handler: the client's fault only if its request was. */
+function statusOf(stream: ServerStream, error: unknown): number {
+  if (error !== stream.requestFault) return 500;
+  if (error instanceof MessageError) return error.status;
+  if (error instanceof BodyTooLargeError) return 413;
+  if (error instanceof TimeoutError) return 408;
+  return 400;
+}
+
+function failed(stream: ServerStream, error: unknown, onError: ErrorListener | undefined): void {
+  const status = statusOf(stream, error);
+  // A client that went away or broke the rules is no error of the handler.
+  if (status === 500 && onError !== undefined && !stream.aborted) {
+    try {
+      onError(error, stream);
+    } catch {
+      // A listener that fails has nobody left to tell.
+    }
+  }
+  if (stream.finished) return;
+  if (stream.responded) {
+    // Half a response must not look whole.
+    stream.abort();
+    return;
+  }
+  if (status !== 500) {
+    stream.respond(status, null, true);
+    return;
+  }
+  stream.respond(status, { "content-type": "text/plain; charset=utf-8" });
+  try {
+    stream.closeWrite("Internal Server Error");
+  } catch {
+    stream.abort();
+  }
+}
+
+/** Sends a web `Response` on a stream. Rejects if its body fails. */
+export async function sendResponse(stream: ServerStream, response: Response): Promise<void> {
+  const { body } = response;
+  if (response.bodyUsed) {
+    throw new TypeError("Cannot send Response as its body was read before");
+  }
+  await stream.respond(response.status, response.headers);
+  if (body === null) {
+    stream.closeWrite();
+    return;
+  }
+  const reader = body.getReader();
+  try {
+    if (stream.compress) {
+      // Only what is whole is compressed: look whether more follows, without waiting for it.
+      const first = await reader.read();
+      const second = reader.read();
+      second.catch(() => {});
+      const tick = new Promise<null>((resolve) => setImmediate(() => resolve(null)));
+      const next = first.done ? first : await Promise.race([second, tick]);
+      if (next !== null && next.done) {
+        stream.closeWrite(first.value ?? null);
+        return;
+      }
+      if (first.value !== undefined) await stream.write(first.value);
+      const { done, value } = await second;
+      if (!done) await stream.write(value);
+    }
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) break;
+      if (typeof value !== "string" && !(value instanceof Uint8Array)) {
+        throw new TypeError("Cannot send Response as its body must bring bytes");
+      }
+      await stream.write(value);
+    }
+    stream.closeWrite();
+  } catch (error) {
+    // Whoever produces the body has to know that nobody reads it any more.
+    reader.cancel(error).catch(() => {});
+    throw error;
+  }
+}

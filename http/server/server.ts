@@ -1,0 +1,296 @@
+/**
+ * Accepts connections, finds out which protocol each speaks, runs handlers, and ends gracefully.
+ *
+ * @module
+ */
+import type { MessageError } from "../message/message_error.ts";
+import { type ServerHost, ServerSession } from "./h1_session.ts";
+import type { H1ServerStream } from "./h1_stream.ts";
+import { PREFACE, type RequestHead, Session, type SessionOptions, type Stream } from "../h2/mod.ts";
+import { type H2Host, H2ServerStream, Wire } from "./h2_stream.ts";
+import { RefusalStream } from "../h2/refusal_stream.ts";
+import { type ErrorListener, type Handler, runHandler } from "./handler.ts";
+import { latin1 } from "../message/headers.ts";
+import type { FieldBlock } from "../hpack/mod.ts";
+import { type ServerLimits, serverLimits } from "./limits.ts";
+import type { Certificate } from "../net/certificate.ts";
+import { type Listener, type ListenOptions, openListener } from "../net/listener.ts";
+import type { Socket } from "../net/socket.ts";
+import type { ServerStream } from "./stream.ts";
+import { Watchdog } from "../time/watchdog.ts";
+
+/** Something that may take an exchange before the handler does, such as a gRPC service. */
+export interface ExchangeTaker {
+  /** The stream that serves this HTTP/2 request, or null to leave it to the handler. */
+  takeStream(head: RequestHead, block: FieldBlock, session: Session): Stream | null;
+  /**
+   * Serves an exchange of either version through its stream, or null to leave it to the handler.
+   * The promise must settle when the exchange is over.
+   */
+  takeExchange?(stream: ServerStream): Promise<void> | null;
+}
+
+/** Settings of {@linkcode serve}. */
+export interface ServeOptions extends ListenOptions {
+  /** Answers requests. Without one they are answered with 404. */
+  readonly handler?: Handler;
+  /** Asked first for each exchange. */
+  readonly taker?: ExchangeTaker;
+  /** Compress responses given whole, for clients that take it. @default {false} */
+  readonly compress?: boolean;
+  /** Limits and timeouts. */
+  readonly limits?: ServerLimits;
+  /** Connections open at once; more are closed when accepted. Overrides `limits`. */
+  readonly maxConnections?: number;
+  /** HTTP/2 limits and timeouts. Override `limits`. */
+  readonly http2?: SessionOptions;
+  /** Milliseconds `close()` waits for exchanges that run, before it cuts them. Overrides `limits`. */
+  readonly drainTimeout?: number;
+  /** Told of connections that failed before they were served: handshakes, accept errors. */
+  readonly onError?: (error: unknown) => void;
+  /** Told of errors that handlers throw. */
+  readonly onHandlerError?: ErrorListener;
+  /** Told of HTTP/1.1 requests that could not be read, with the client's address. */
+  readonly onRefused?: (error: MessageError, socket: Socket) => void;
+}
+
+/** Answers when there is no handler. */
+const NOT_FOUND: Handler = (stream) => {
+  stream.respond(404);
+  stream.closeWrite();
+};
+
+/** A running server. */
+export class Server implements AsyncDisposable {
+  readonly #options: ServeOptions;
+  readonly #limits: Required<ServerLimits>;
+  readonly #listener: Listener;
+  readonly #sniffing = new Set<Socket>();
+  readonly #h1 = new Set<ServerSession>();
+  readonly #h2 = new Set<Session>();
+  readonly #host: ServerHost & H2Host;
+  #handlers = 0;
+  #running = new Set<Promise<void>>();
+  #closing: Promise<void> | null = null;
+
+  /** See {@linkcode serve}. */
+  constructor(options: ServeOptions) {
+    this.#options = options;
+    this.#limits = serverLimits({
+      ...options.limits,
+      ...(options.maxConnections === undefined ? {} : { maxConnections: options.maxConnections }),
+      ...(options.drainTimeout === undefined ? {} : { drainTimeout: options.drainTimeout }),
+    });
+    if (options.handler !== undefined && typeof options.handler !== "function") {
+      throw new TypeError(
+        `Cannot listen as handler must be a function: got ${typeof options.handler}`,
+      );
+    }
+    this.#host = {
+      limits: this.#limits,
+      handle: (stream: ServerStream) => this.#handle(stream),
+      ...(options.onRefused === undefined ? {} : { onRefused: options.onRefused }),
+    };
+    this.#listener = openListener(
+      { handshakeTimeout: this.#limits.handshakeTimeout, ...options },
+      (socket) => this.#onSocket(socket),
+      (error) => options.onError?.(error),
+      (handshaking) => this.connections + handshaking < this.#limits.maxConnections,
+    );
+  }
+
+  /** `host:port` it listens on. */
+  get addr(): string {
+    return this.#listener.addr;
+  }
+
+  /** The port it listens on. */
+  get port(): number {
+    return this.#listener.port;
+  }
+
+  /** Connections open now. */
+  get connections(): number {
+    return this.#sniffing.size + this.#h1.size + this.#h2.size;
+  }
+
+  /** Handlers at work now. */
+  get handlers(): number {
+    return this.#handlers;
+  }
+
+  /** Replaces the certificates for handshakes from now on. Throws on a server without TLS. */
+  setCerts(certs: readonly Certificate[]): void {
+    this.#listener.setCerts(certs);
+  }
+
+  #onSocket(socket: Socket): void {
+    if (this.#closing !== null || this.connections >= this.#limits.maxConnections) {
+      socket.close();
+      return;
+    }
+    const alpn = socket.tls?.alpnProtocol;
+    if (alpn === "h2") this.#serveH2(socket);
+    else if (alpn === "http/1.1") this.#serveH1(socket);
+    else this.#sniff(socket);
+  }
+
+  /** Without ALPN the first octets tell: HTTP/2 by prior knowledge begins with its preface. */
+  async #sniff(socket: Socket): Promise<void> {
+    const head = new Uint8Array(1024);
+    let have = 0;
+    this.#sniffing.add(socket);
+    const watchdog = new Watchdog(() => socket.close());
+    watchdog.set("headerTimeout", this.#limits.headerTimeout, performance.now());
+    try {
+      for (;;) {
+        const n = await socket.read(have === 0 ? head : head.subarray(have));
+        if (n === null) return socket.close();
+        const checked = have;
+        have += n;
+        let i = checked;
+        while (i < have && i < PREFACE.length && head[i] === PREFACE[i]) i++;
+        if (i === PREFACE.length) return this.#serveH2(socket, head.subarray(0, have));
+        if (i < have) {
+          const bytes = head.subarray(0, have);
+          // Another protocol altogether: an answer in HTTP would mean nothing to it (RFC 9113 §3.4).
+          return isForeign(bytes) ? socket.close() : this.#serveH1(socket, bytes);
+        }
+      }
+    } catch {
+      // Gone before it said anything.
+      socket.close();
+    } finally {
+      watchdog.stop();
+      this.#sniffing.delete(socket);
+    }
+  }
+
+  #serveH1(socket: Socket, head?: Uint8Array): void {
+    const session = new ServerSession(socket, this.#host, head);
+    this.#h1.add(session);
+    if (this.#closing !== null) session.close();
+    const running = session.run().then(() => {
+      this.#h1.delete(session);
+      this.#running.delete(running);
+    });
+    this.#running.add(running);
+  }
+
+  #serveH2(socket: Socket, head?: Uint8Array): void {
+    const limits = this.#limits;
+    const session: Session = new Session("server", socket, {
+      accept: (requestHead, block) =>
+        this.#options.taker?.takeStream(requestHead, block, session) ??
+          (this.#handlers >= limits.maxHandlers
+            ? new RefusalStream(503)
+            : limits.maxBodyBytes > 0 && requestHead.contentLength > limits.maxBodyBytes
+            ? new RefusalStream(413)
+            : requestHead.method === "CONNECT" || requestHead.method === "TRACE"
+            ? new RefusalStream(405)
+            : new H2ServerStream(requestHead, block, socket, this.#host).wire),
+      acceptOversize: () => new RefusalStream(431),
+      onStreamClosed: (stream) => {
+        if (stream instanceof Wire) stream.exchange.over();
+      },
+      onClosed: () => this.#h2.delete(session),
+    }, {
+      maxConcurrentStreams: limits.maxStreams,
+      maxHeaderListSize: limits.maxHeaderBytes,
+      maxFields: limits.maxHeaderFields,
+      prefaceTimeout: limits.prefaceTimeout,
+      settingsTimeout: limits.settingsTimeout,
+      writeTimeout: limits.writeTimeout,
+      idleTimeout: limits.idleTimeout,
+      ...this.#options.http2,
+    });
+    this.#h2.add(session);
+    session.start(head);
+  }
+
+  #handle(stream: H1ServerStream | ServerStream): Promise<void> | undefined {
+    let taken: Promise<void> | null;
+    try {
+      taken = this.#options.taker?.takeExchange?.(stream) ?? null;
+    } catch (error) {
+      // What a taker throws is answered as what a handler throws.
+      return runHandler(() => Promise.reject(error), stream, this.#options.onHandlerError);
+    }
+    if (taken !== null) return this.#counted(runHandler(() => taken, stream, undefined));
+    if (this.#handlers >= this.#limits.maxHandlers) {
+      stream.respond(503, { "retry-after": "1" }, true);
+      return undefined;
+    }
+    this.#handlers++;
+    if (this.#options.compress === true) stream.compress = true;
+    const running = runHandler(
+      this.#options.handler ?? NOT_FOUND,
+      stream,
+      this.#options.onHandlerError,
+    );
+    if (running === undefined) {
+      this.#handlers--;
+      return undefined;
+    }
+    return running.then(this.#handled);
+  }
+
+  readonly #handled = (): void => {
+    this.#handlers--;
+  };
+
+  #counted(running: Promise<void> | undefined): Promise<void> | undefined {
+    if (running === undefined) return undefined;
+    this.#handlers++;
+    return running.then(this.#handled);
+  }
+
+  /**
+   * Stops accepting, lets what runs finish (`connection: close`, GOAWAY), and cuts what still runs
+   * after `drainTimeout`. Resolves when everything is gone. May be called again.
+   */
+  close(): Promise<void> {
+    return this.#closing ??= this.#close();
+  }
+
+  async #close(): Promise<void> {
+    // Assigned before anything below can accept one more connection.
+    await Promise.resolve();
+    const accepting = this.#listener.close();
+    for (const socket of this.#sniffing) socket.close();
+    const drain = this.#limits.drainTimeout;
+    for (const session of this.#h1) session.close();
+    // A handler that never ends cannot be ended; its connection can.
+    let cut!: () => void;
+    const deadline = new Promise<void>((resolve) => cut = resolve);
+    const watchdog = new Watchdog(() => {
+      for (const session of this.#h1) session.destroy();
+      cut();
+    });
+    watchdog.set("drainTimeout", drain, performance.now());
+    await Promise.all([
+      Promise.race([Promise.all(this.#running), deadline]),
+      ...[...this.#h2].map((session) => session.close(drain)),
+    ]);
+    watchdog.stop();
+    await accepting;
+  }
+
+  /** The same as `close()`. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}
+
+/** Starts a server. Throws at once if the configuration is wrong or the port cannot be had. */
+export function serve(options: ServeOptions): Server {
+  return new Server(options);
+}
+
+/** Whether a whole first line came and is neither HTTP/1 nor the `GET /path` of HTTP/0.9. */
+function isForeign(bytes: Uint8Array): boolean {
+  const end = bytes.indexOf(0x0a);
+  if (end < 0) return false;
+  const line = latin1(bytes, 0, end);
+  return !line.includes("HTTP/") && !/^[A-Z]+ \//.test(line);
+}

@@ -1,0 +1,406 @@
+/**
+ * One exchange as a server's handler sees it, whatever the version underneath.
+ *
+ * @module
+ */
+import {
+  chooseCoding,
+  codedFields,
+  compressBody,
+  MAX_COMPRESS_BYTES,
+  mayCompress,
+  MIN_COMPRESS_BYTES,
+} from "../coding/compress.ts";
+import { MessageError } from "../message/message_error.ts";
+import { Event, State, step } from "../message/exchange_state.ts";
+import { allowedInTrailers } from "../h1/fields.ts";
+import {
+  type FlatHeaders,
+  flattenHeaders,
+  type HeaderObject,
+  headerObject,
+  type HeadersInput,
+  webHeaders,
+} from "../message/headers.ts";
+import { parseQuery, type Query } from "../message/query.ts";
+import type { PeerCertificate, Socket, SocketAddress } from "../net/socket.ts";
+import type { WebSocketConnection, WebSocketOptions } from "./websocket.ts";
+
+/** Text (sent as UTF-8) or bytes. Bytes must not change until they are sent. */
+export type BodyPiece = string | Uint8Array;
+
+/** Resolved once for all: what `respond` returns is nearly always this. */
+const DONE: Promise<void> = Promise.resolve();
+
+const decoder = new TextDecoder();
+const encoder = new TextEncoder();
+
+/** A promise that is rejected, but does not end the process if nobody looks at it. */
+function rejected(error: unknown): Promise<void> {
+  const promise = Promise.reject(error);
+  promise.catch(() => {});
+  return promise;
+}
+
+/** `host:port` of an address, the path of a Unix socket. */
+export function formatAddress(address: SocketAddress): string {
+  if (address.transport === "unix") return address.hostname;
+  return address.hostname.includes(":")
+    ? `[${address.hostname}]:${address.port}`
+    : `${address.hostname}:${address.port}`;
+}
+
+/**
+ * A request and the response to it.
+ *
+ * Guarantees: body pieces come in order and only as fast as they are read; `write` resolves when
+ * more is wanted; once the response ended (`closeWrite`, or `respond` with `close`) every use of it
+ * fails with a `TypeError` that says so. Promises that nobody awaits never end the process.
+ */
+export abstract class ServerStream implements AsyncIterable<Uint8Array> {
+  /** Method, as sent. */
+  abstract readonly method: string;
+  /** Path and query, as sent. */
+  abstract readonly target: string;
+  /** `HTTP/1.1` (also for clients of HTTP/1.0) or `HTTP/2`. */
+  abstract readonly version: "HTTP/1.1" | "HTTP/2";
+  /** Header fields in wire order, names in lower case. */
+  abstract readonly fields: FlatHeaders;
+  /** Host and port the request is for; "" if it names none. */
+  abstract readonly authority: string;
+  /** The socket it came on. */
+  protected abstract readonly socket: Socket;
+  /** The request's trailer fields; complete when the body was read to its end. */
+  protected abstract readonly trailerFields: FlatHeaders;
+
+  /** Where the response stands. */
+  protected out: number = State.IDLE;
+  /**
+   * Whether a response given whole, by `closeWrite` alone or as a `Response`, is compressed for
+   * clients that take it. The server's `compress` is the default.
+   */
+  compress = false;
+  /** Status sent, or 0. */
+  #status = 0;
+  /** The fields `respond` was given, while they may still change. */
+  #given: string[] | null = null;
+  #query: Query | undefined;
+  #request: Request | undefined;
+  #iterating = false;
+  #controller: AbortController | undefined;
+  #aborted: { reason: unknown } | undefined;
+
+  // ---- the request -----------------------------------------------------------------------------
+
+  /** Path without query, as sent: not decoded. */
+  get path(): string {
+    const { target } = this;
+    const at = target.indexOf("?");
+    return at < 0 ? target : target.slice(0, at);
+  }
+
+  /** Query parameters, decoded; always strings. Of a repeated one, the first. */
+  get query(): Query {
+    return this.#query ??= parseQuery(this.target);
+  }
+
+  /** Header fields; keys in lower case, repeated ones joined. Frozen. */
+  get header(): HeaderObject {
+    return headerObject(this.fields);
+  }
+
+  /** Client address, `host:port`. */
+  get remoteAddr(): string {
+    return formatAddress(this.socket.remoteAddr);
+  }
+
+  /** Address of this end, `host:port`. */
+  get localAddr(): string {
+    return formatAddress(this.socket.localAddr);
+  }
+
+  /** `https` or `http`. */
+  get scheme(): "https" | "http" {
+    return this.socket.tls === null ? "http" : "https";
+  }
+
+  /** The client's certificate, if it gave one that verified. */
+  get peerCertificate(): PeerCertificate | undefined {
+    return this.socket.tls?.peerCertificate;
+  }
+
+  /** The whole URL. */
+  get url(): string {
+    return `${this.scheme}://${this.authority || formatAddress(this.socket.localAddr)}${
+      this.target === "*" ? "" : this.target
+    }`;
+  }
+
+  /**
+   * The request as the web platform has it. Its body is this stream's: read one or the other.
+   *
+   * @throws {MessageError} If the request's host is none that a URL can have. A handler that lets it
+   * through answers 400.
+   */
+  get request(): Request {
+    if (this.#request !== undefined) return this.#request;
+    if (!URL.canParse(this.url)) {
+      throw this.requestFault ??= new MessageError(
+        `Request must have a URL: got ${JSON.stringify(this.url)}`,
+      );
+    }
+    const bodiless = this.method === "GET" || this.method === "HEAD" || !this.hasBody;
+    return this.#request = new Request(this.url, {
+      method: this.method,
+      headers: webHeaders(this.fields),
+      signal: this.signal,
+      ...(bodiless ? {} : { body: this.readable, duplex: "half" } as RequestInit),
+    });
+  }
+
+  /** Aborts when the client goes away before the response ended. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#aborted !== undefined) this.#controller.abort(this.#aborted.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  /** Whether the request has a body, as far as is known. */
+  abstract readonly hasBody: boolean;
+
+  /**
+   * The next piece of the body, or null at its end. Rejects if the client broke off, broke the
+   * rules, was too slow, or sends more than the limit.
+   */
+  abstract read(): Promise<Uint8Array | null>;
+
+  /** The whole body as text (UTF-8). */
+  async readAll(): Promise<string> {
+    return decoder.decode(await this.readBytes());
+  }
+
+  /** The whole body. */
+  async readBytes(): Promise<Uint8Array> {
+    const pieces: Uint8Array[] = [];
+    let length = 0;
+    for (let piece = await this.read(); piece !== null; piece = await this.read()) {
+      pieces.push(piece);
+      length += piece.length;
+    }
+    if (pieces.length === 1) return pieces[0]!;
+    const whole = new Uint8Array(length);
+    let at = 0;
+    for (const piece of pieces) {
+      whole.set(piece, at);
+      at += piece.length;
+    }
+    return whole;
+  }
+
+  /** The body as a web stream. */
+  get readable(): ReadableStream<Uint8Array<ArrayBuffer>> {
+    return new ReadableStream<Uint8Array<ArrayBuffer>>({
+      pull: async (controller) => {
+        const piece = await this.read();
+        if (piece === null) controller.close();
+        else controller.enqueue(piece as Uint8Array<ArrayBuffer>);
+      },
+    }, { highWaterMark: 0 });
+  }
+
+  /** The body's pieces. */
+  async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    if (this.#iterating) throw new TypeError("Cannot iterate over the body as it is iterated over");
+    this.#iterating = true;
+    try {
+      for (let piece = await this.read(); piece !== null; piece = await this.read()) yield piece;
+    } finally {
+      this.#iterating = false;
+    }
+  }
+
+  /** The request's trailer fields (RFC 9110 §6.5). Read the body to its end first. */
+  get trailers(): HeaderObject {
+    return headerObject(this.trailerFields);
+  }
+
+  // ---- the response ----------------------------------------------------------------------------
+
+  /** Status sent, or 0. */
+  get status(): number {
+    return this.#status;
+  }
+
+  /** Whether the response's head was given. */
+  get responded(): boolean {
+    return this.out !== State.IDLE;
+  }
+
+  /** Whether the response ended. */
+  get finished(): boolean {
+    return this.out > State.BODY;
+  }
+
+  /**
+   * Gives the response's head. It leaves with the first piece of the body, or by itself if none
+   * follows at once.
+   *
+   * `close`: the response ends here, without a body, and the connection is closed after it (HTTP/2:
+   * the stream ends).
+   *
+   * Rejects with `RangeError` for a status outside 200..599, with `TypeError` for header fields that
+   * may not be sent and for a second call.
+   */
+  respond(status: number, headers?: HeadersInput | null, close = false): Promise<void> {
+    try {
+      if (this.out !== State.IDLE) {
+        throw new TypeError(
+          this.finished
+            ? "Cannot respond as the stream is finished"
+            : `Cannot respond as status ${this.#status} was sent before`,
+        );
+      }
+      if (!Number.isInteger(status) || status < 200 || status > 599) {
+        throw new RangeError(
+          `Cannot respond as status must be an integer from 200 to 599: current value is ${status}`,
+        );
+      }
+      const fields = flattenHeaders(headers);
+      this.sendHead(status, fields, close);
+      if (this.compress && !close) this.#given = fields.slice();
+      this.#status = status;
+      this.out = step(this.out, Event.HEAD);
+      if (close) this.closeWrite();
+      return DONE;
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  /**
+   * Sends an informational response, such as 103 Early Hints (RFC 8297), before the final one.
+   * Clients of HTTP/1.0 get none.
+   *
+   * @throws {RangeError} If the status is not 102..199.
+   */
+  inform(status: number, headers?: HeadersInput): void {
+    if (!Number.isInteger(status) || status < 102 || status > 199) {
+      throw new RangeError(
+        `Cannot inform as status must be an integer from 102 to 199: current value is ${status}`,
+      );
+    }
+    const fields = flattenHeaders(headers);
+    this.out = step(this.out, Event.INFO);
+    this.sendInfo(status, fields);
+  }
+
+  /**
+   * Sends a piece of the body; the head with status 200 first, if none was given. Resolves when
+   * more may be sent. On both versions.
+   */
+  write(piece: BodyPiece): Promise<void> {
+    try {
+      this.#headed("write");
+      const wait = this.sendPiece(piece);
+      if (wait === undefined) return DONE;
+      wait.catch(() => {});
+      return wait;
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  /**
+   * Ends the response, with a last piece of the body and trailer fields if given. Returns at once;
+   * what was given is sent in the background.
+   *
+   * @throws {TypeError} If the response ended before, or trailers may not be sent.
+   */
+  closeWrite(body?: BodyPiece | null, trailers?: HeadersInput): void {
+    const fields = trailers === undefined ? null : flattenHeaders(trailers);
+    if (fields !== null) {
+      for (let i = 0; i < fields.length; i += 2) {
+        if (!allowedInTrailers(fields[i]!)) {
+          throw new TypeError(
+            `Cannot send "${
+              fields[i]
+            }" as a trailer: it must come before the body (RFC 9110 §6.5.1)`,
+          );
+        }
+      }
+    }
+    this.#headed("closeWrite");
+    if (this.#given !== null && body && fields === null) body = this.#compressed(body);
+    this.sendEnd(body === "" ? null : body ?? null, fields);
+    this.out = step(this.out, Event.END);
+    this.onFinish();
+  }
+
+  /** A whole body in a coding the client takes, its head changed accordingly. */
+  #compressed(body: BodyPiece): BodyPiece {
+    const given = this.#given!;
+    const status = this.#status;
+    if (!this.headHeld || this.method === "HEAD" || !mayCompress(status, given)) return body;
+    const bytes = typeof body === "string" ? encoder.encode(body) : body;
+    if (bytes.length < MIN_COMPRESS_BYTES || bytes.length > MAX_COMPRESS_BYTES) return body;
+    const coding = chooseCoding(this.header["accept-encoding"]);
+    this.sendHead(status, codedFields(given, coding), false);
+    return coding === null ? bytes : compressBody(coding, bytes);
+  }
+
+  #headed(what: string): void {
+    if (this.out === State.IDLE) {
+      this.sendHead(200, [], false);
+      this.#status = 200;
+      this.out = step(this.out, Event.HEAD);
+    } else if (this.out !== State.BODY) {
+      throw new TypeError(`Cannot ${what} as the stream is finished`);
+    }
+  }
+
+  /** Breaks the exchange off: HTTP/1.1 closes the connection, HTTP/2 resets the stream. */
+  abort(): void {
+    if (this.out === State.DONE || this.out === State.ERROR) return;
+    this.out = State.ERROR;
+    this.cut();
+    this.onFinish();
+  }
+
+  /** Turns the exchange into a WebSocket (RFC 6455). HTTP/1.1 only. */
+  abstract upgradeWebSocket(options?: WebSocketOptions): Promise<WebSocketConnection>;
+
+  /** Whether the client went away, or the exchange was broken off. */
+  get aborted(): boolean {
+    return this.#aborted !== undefined || this.out === State.ERROR;
+  }
+
+  /** Why reading the request failed: what `read` rejected with, or null. */
+  requestFault: Error | null = null;
+
+  /** For engines: the client is gone; `lost` if nothing can be sent to it either. */
+  onAbort(reason: unknown, lost: boolean): void {
+    if (lost && this.out <= State.BODY) this.out = State.ERROR;
+    if (this.#aborted !== undefined) return;
+    this.#aborted = { reason };
+    this.#controller?.abort(reason);
+  }
+
+  // ---- what each version does ------------------------------------------------------------------
+
+  /** Takes the head; `close` if the connection is to end with the response. */
+  protected abstract sendHead(status: number, fields: string[], close: boolean): void;
+  /** Whether nothing of the response has been sent, head included. */
+  protected abstract readonly headHeld: boolean;
+  /** Sends an informational head. */
+  protected abstract sendInfo(status: number, fields: string[]): void;
+  /** Sends a piece; a promise if the caller should wait. */
+  protected abstract sendPiece(piece: BodyPiece): Promise<void> | undefined;
+  /** Sends the last piece and the end. */
+  protected abstract sendEnd(piece: BodyPiece | null, trailers: string[] | null): void;
+  /** Ends the exchange without ending the response. */
+  protected abstract cut(): void;
+  /** The response ended, well or not. */
+  protected abstract onFinish(): void;
+}

@@ -1,0 +1,112 @@
+import { FieldType, type OptionsNode } from "../syntax/ast.ts";
+import {
+  isEmpty,
+  type OptionField,
+  type OptionMessage,
+  readNumber,
+  serializeOptionMessage,
+  writeOptionMessage,
+} from "../value/message.ts";
+import { FieldOption } from "../value/numbers.ts";
+import type { WireWriter } from "../value/wire.ts";
+
+/** `FieldOptions.OptionRetention.RETENTION_SOURCE`. */
+const RETENTION_SOURCE = 2;
+
+/** The wire form of the options of one element. */
+export interface SerializedOptions {
+  readonly bytes: Uint8Array;
+  /** Nothing was left once source-only options were taken out: protoc then writes no options. */
+  readonly isDropped: boolean;
+}
+
+/**
+ * The options of an element as descriptors carry them: without options that are for the source only
+ * (`retention = RETENTION_SOURCE`), unless `retain`.
+ *
+ * @param stripped Takes the paths, from the options message on, of what was taken out; an empty
+ * path stands for all of it.
+ */
+export function serializeOptions(
+  options: OptionsNode,
+  retain = false,
+  stripped?: number[][],
+): SerializedOptions {
+  const { value } = options;
+  if (!value || value.fields.size === 0) return { bytes: new Uint8Array(0), isDropped: false };
+  if (retain || !hasSourceOnly(value)) {
+    return { bytes: serializeOptionMessage(value), isDropped: false };
+  }
+  const kept = strip(value, [], stripped);
+  const isDropped = isEmpty(kept) && !isEmpty(value);
+  if (isDropped) stripped?.push([]);
+  return { bytes: serializeOptionMessage(kept), isDropped };
+}
+
+/**
+ * Writes the options of an element as field `tag` of its descriptor, in the form
+ * {@linkcode serializeOptions} gives; nothing when they are dropped.
+ */
+export function writeOptions(
+  writer: WireWriter,
+  tag: number,
+  options: OptionsNode,
+  retain = false,
+  stripped?: number[][],
+): void {
+  let message = options.value;
+  if (message && !retain && hasSourceOnly(message)) {
+    const kept = strip(message, [], stripped);
+    if (isEmpty(kept) && !isEmpty(message)) {
+      stripped?.push([]);
+      return;
+    }
+    message = kept;
+  }
+  writer.tag(tag, 2);
+  const start = writer.begin();
+  if (message) writeOptionMessage(writer, message);
+  writer.end(start);
+}
+
+function isSourceOnly({ field }: OptionField): boolean {
+  const options = field.options?.value;
+  return options !== undefined &&
+    readNumber(options, FieldOption.retention, 0) === RETENTION_SOURCE;
+}
+
+function hasSourceOnly(message: OptionMessage): boolean {
+  for (const entry of message.fields.values()) {
+    if (entry.field.options && isSourceOnly(entry)) return true;
+    // protoc looks into messages but not into groups.
+    if (entry.field.type !== FieldType.message) continue;
+    const { value } = entry;
+    if (Array.isArray(value)) {
+      if (value.some((item) => hasSourceOnly(item as OptionMessage))) return true;
+    } else if (hasSourceOnly(value as OptionMessage)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+function strip(message: OptionMessage, path: number[], stripped?: number[][]): OptionMessage {
+  const fields = new Map<number, OptionField>();
+  for (const [number, entry] of message.fields) {
+    const at = [...path, number];
+    if (isSourceOnly(entry)) {
+      stripped?.push(at);
+      continue;
+    }
+    const { field, value } = entry;
+    if (field.type !== FieldType.message) {
+      fields.set(number, entry);
+    } else if (Array.isArray(value)) {
+      const items = value.map((item, i) => strip(item as OptionMessage, [...at, i], stripped));
+      fields.set(number, { field, value: items });
+    } else {
+      fields.set(number, { field, value: strip(value as OptionMessage, at, stripped) });
+    }
+  }
+  return { type: message.type, fields };
+}

@@ -1,0 +1,331 @@
+import {
+  type EnumValueNode,
+  type FieldNode,
+  type FileNode,
+  type MessageNode,
+  type MethodNode,
+  NodeKind,
+  type OneofNode,
+  type PackageNode,
+  type Scope,
+  type SymbolNode,
+} from "../syntax/ast.ts";
+
+export type { PackageNode, Scope, SymbolNode };
+
+/** Why a name was not found. */
+export interface LookupFailure {
+  /** The name was seen in a file that is not imported. */
+  undeclaredFile: FileNode | undefined;
+  /** The full name seen there. */
+  undeclaredName: string;
+  /** The name the first component led to, which does not exist. */
+  resolvedName: string;
+}
+
+/** Kinds of symbol {@linkcode SymbolTable.lookup} stops at. */
+export type LookupMode = "all" | "types";
+
+/** The full name of any symbol: enum values are siblings of their enum, not children. */
+export function fullNameOf(symbol: SymbolNode): string {
+  switch (symbol.kind) {
+    case NodeKind.package:
+    case NodeKind.message:
+    case NodeKind.enum:
+    case NodeKind.service:
+      return symbol.fullName;
+    default:
+      return joinName(scopeName(symbol), symbol.name);
+  }
+}
+
+/** The name of the scope a field, oneof, enum value or method lives in. */
+function scopeName(symbol: FieldNode | OneofNode | EnumValueNode | MethodNode): string {
+  switch (symbol.kind) {
+    case NodeKind.enumValue:
+      return symbol.parent.parent?.fullName ?? symbol.file.package;
+    default:
+      return symbol.parent?.fullName ?? symbol.file.package;
+  }
+}
+
+/** `scope.name`, or `name` alone at the top. */
+export function joinName(scope: string, name: string): string {
+  return scope === "" ? name : `${scope}.${name}`;
+}
+
+function isType(symbol: SymbolNode): boolean {
+  return symbol.kind === NodeKind.message || symbol.kind === NodeKind.enum;
+}
+
+/** What can be followed by a dot and another name. */
+function isAggregate(symbol: SymbolNode): boolean {
+  return isType(symbol) || symbol.kind === NodeKind.package || symbol.kind === NodeKind.service;
+}
+
+function memberOf(symbol: SymbolNode, name: string): SymbolNode | undefined {
+  switch (symbol.kind) {
+    case NodeKind.package:
+    case NodeKind.message:
+    case NodeKind.service:
+      return symbol.members.get(name);
+    default:
+      return undefined;
+  }
+}
+
+/** The scope around `scope`; undefined around the root. */
+export function parentScope(scope: Scope): Scope | undefined {
+  return scope.kind === NodeKind.package ? scope.parent : scope.scope;
+}
+
+/**
+ * All symbols of the files of one loader, as a tree: packages hold what files declare in them, and
+ * messages and services hold their own members. A name is found by walking the tree, so full
+ * names are built for messages and enums only.
+ */
+export class SymbolTable {
+  /** The package without a name. */
+  readonly root: PackageNode = {
+    kind: NodeKind.package,
+    name: "",
+    fullName: "",
+    parent: undefined,
+    members: new Map(),
+    file: undefined,
+  };
+  /** Extensions by the message they extend and their number, across files. */
+  readonly extensions: Map<MessageNode, Map<number, FieldNode>> = new Map();
+
+  /** What the file being declared has put into packages, to take back if it fails. */
+  #journal: { scope: Scope; name: string }[] = [];
+  #file: FileNode | undefined;
+  #extensionJournal: FieldNode[] = [];
+
+  /** Starts the record of what `file` adds. */
+  begin(file: FileNode | undefined): void {
+    this.#file = file;
+    this.#journal = [];
+    this.#extensionJournal = [];
+  }
+
+  /** Takes back what was added since {@linkcode begin}. */
+  rollback(): void {
+    for (const { scope, name } of this.#journal) scope.members.delete(name);
+    for (const field of this.#extensionJournal) {
+      this.extensions.get(field.extendeeNode!)?.delete(field.number);
+    }
+    this.begin(undefined);
+  }
+
+  /**
+   * The package `name` as `file` declares it. When a part of the name is taken by something else,
+   * `conflict` is told, and the package returned stands apart from the tree.
+   */
+  declarePackage(
+    name: string,
+    file: FileNode,
+    conflict: (name: string, other: FileNode | undefined) => void,
+  ): PackageNode {
+    let scope = this.root;
+    if (name === "") return scope;
+    let end = 0;
+    while (end < name.length) {
+      const start = end === 0 ? 0 : end + 1;
+      end = name.indexOf(".", start);
+      if (end < 0) end = name.length;
+      const part = name.slice(start, end);
+      const existing = scope.members.get(part);
+      if (existing?.kind === NodeKind.package) {
+        scope = existing;
+        continue;
+      }
+      const next: PackageNode = {
+        kind: NodeKind.package,
+        name: part,
+        fullName: name.slice(0, end),
+        parent: scope,
+        members: new Map(),
+        file,
+      };
+      if (existing) {
+        conflict(next.fullName, existing.file);
+      } else {
+        scope.members.set(part, next);
+        this.#journal.push({ scope, name: part });
+      }
+      scope = next;
+    }
+    return scope;
+  }
+
+  /** Adds a symbol to a scope; the one that was there before, if any, stays and is returned. */
+  add(scope: Scope, symbol: SymbolNode): SymbolNode | undefined {
+    const { members } = scope;
+    const existing = members.get(symbol.name);
+    if (existing) return existing;
+    members.set(symbol.name, symbol);
+    // What the file has of its own goes with it.
+    if (scope.kind === NodeKind.package || scope.file !== this.#file) {
+      this.#journal.push({ scope, name: symbol.name });
+    }
+    return undefined;
+  }
+
+  /** Registers an extension; the one already there under the same number is returned. */
+  addExtension(extendee: MessageNode, field: FieldNode): FieldNode | undefined {
+    let byNumber = this.extensions.get(extendee);
+    if (!byNumber) this.extensions.set(extendee, byNumber = new Map());
+    const existing = byNumber.get(field.number);
+    if (existing) return existing;
+    byNumber.set(field.number, field);
+    this.#extensionJournal.push(field);
+    return undefined;
+  }
+
+  /** The symbol with this full name, in whatever file. */
+  find(fullName: string): SymbolNode | undefined {
+    return descend(this.root, fullName, 0);
+  }
+}
+
+function descend(from: SymbolNode, path: string, start: number): SymbolNode | undefined {
+  let symbol: SymbolNode | undefined = from;
+  while (symbol) {
+    const dot = path.indexOf(".", start);
+    if (dot < 0) return memberOf(symbol, path.slice(start));
+    symbol = memberOf(symbol, path.slice(start, dot));
+    start = dot + 1;
+  }
+  return undefined;
+}
+
+/**
+ * Name resolution as one file sees it: its own symbols and those of its imports, with the public
+ * imports of these.
+ */
+export class Resolver {
+  /** Why the last lookup failed. */
+  readonly failure: LookupFailure = {
+    undeclaredFile: undefined,
+    undeclaredName: "",
+    resolvedName: "",
+  };
+  /** Imports not used so far; what remains is warned about. */
+  readonly unused: Set<FileNode> = new Set();
+
+  readonly #table: SymbolTable;
+  readonly #file: FileNode;
+  /** Files whose symbols may be used. */
+  readonly #visible: Set<FileNode> = new Set();
+  /** Files of which only option extensions may be used (`import option`). */
+  readonly #optionVisible: Set<FileNode> = new Set();
+  #packages: Set<string> | undefined;
+
+  /** `tracksUse` fills {@linkcode unused}; the imports of `file` must be linked already. */
+  constructor(table: SymbolTable, file: FileNode, tracksUse: boolean) {
+    this.#table = table;
+    this.#file = file;
+    this.#visible.add(file);
+    for (const dependency of file.dependencies) addPublic(this.#visible, dependency);
+    for (const dependency of file.optionDependencies) addPublic(this.#optionVisible, dependency);
+    if (!tracksUse) return;
+    for (const dependency of [...file.dependencies, ...file.optionDependencies]) {
+      // A file with public imports may be there for these alone.
+      if (dependency?.publicDependency.length === 0) this.unused.add(dependency);
+    }
+    for (const index of file.publicDependency) this.unused.delete(file.dependencies[index]!);
+  }
+
+  /** The symbol `name` means at `scope`; undefined with {@linkcode failure} filled when none. */
+  lookup(name: string, scope: Scope, mode: LookupMode): SymbolNode | undefined {
+    const { failure } = this;
+    failure.undeclaredFile = undefined;
+    failure.resolvedName = "";
+    if (name.charCodeAt(0) === 0x2e) return this.#findFull(name, 1);
+
+    const dot = name.indexOf(".");
+    const first = dot < 0 ? name : name.slice(0, dot);
+    for (let at: Scope | undefined = scope; at; at = parentScope(at)) {
+      const isRoot = at === this.#table.root;
+      const found = at.members.get(first);
+      if (!found) continue;
+      // At the root protoc looks the whole name up at once: no binding by the first part.
+      if (isRoot) return this.#findFull(name, 0);
+      if (!this.#isVisible(found)) continue;
+      if (dot < 0) {
+        if (mode === "types" && !isType(found)) continue;
+        return found;
+      }
+      if (!isAggregate(found)) continue;
+      const symbol = descend(found, name, dot + 1);
+      if (symbol && this.#isVisible(symbol)) return symbol;
+      failure.resolvedName = joinName(at.fullName, name);
+      return undefined;
+    }
+    return undefined;
+  }
+
+  /** The symbol with this full name, if this file may use it. */
+  find(fullName: string): SymbolNode | undefined {
+    this.failure.undeclaredFile = undefined;
+    this.failure.resolvedName = "";
+    return this.#findFull(fullName, 0);
+  }
+
+  #findFull(name: string, start: number): SymbolNode | undefined {
+    const symbol = descend(this.#table.root, name, start);
+    return symbol && this.#isVisible(symbol) ? symbol : undefined;
+  }
+
+  /** Counts an import as used without asking whether its symbols may be named here. */
+  touch(file: FileNode): void {
+    if (this.unused.size > 0) this.unused.delete(file);
+  }
+
+  /** True for the file itself, its imports, and what these import publicly. */
+  sees(file: FileNode): boolean {
+    return this.#visible.has(file) || this.#optionVisible.has(file);
+  }
+
+  #isVisible(symbol: SymbolNode): boolean {
+    const file = symbol.file;
+    if (symbol.kind === NodeKind.package) {
+      this.#packages ??= this.#visiblePackages();
+      if (this.#packages.has(symbol.fullName)) return true;
+    } else {
+      if (file === this.#file) return true;
+      if (this.#visible.has(file!)) {
+        if (this.unused.size > 0) this.unused.delete(file!);
+        return true;
+      }
+      if (this.#optionVisible.has(file!)) {
+        if (this.unused.size > 0) this.unused.delete(file!);
+        if (symbol.kind === NodeKind.field) return true;
+      }
+    }
+    this.failure.undeclaredFile = file;
+    this.failure.undeclaredName = fullNameOf(symbol);
+    return false;
+  }
+
+  #visiblePackages(): Set<string> {
+    const names = new Set<string>();
+    for (const files of [this.#visible, this.#optionVisible]) {
+      for (const { package: name } of files) {
+        for (let end = name.length; end > 0; end = name.lastIndexOf(".", end - 1)) {
+          const part = name.slice(0, end);
+          if (names.has(part)) break;
+          names.add(part);
+        }
+      }
+    }
+    return names;
+  }
+}
+
+function addPublic(files: Set<FileNode>, file: FileNode | undefined): void {
+  if (!file || files.has(file)) return;
+  files.add(file);
+  for (const index of file.publicDependency) addPublic(files, file.dependencies[index]);
+}

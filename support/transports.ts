@@ -1,0 +1,67 @@
+/** The four ways a client reaches a server here: two versions, with and without TLS. */
+import { type ClientOptions, listen, newClient, type ServerOptions } from "../http/mod.ts";
+import type { Client, Handler, HttpServer } from "../http/mod.ts";
+import { type CertificateFiles, makeCertificate } from "./certificate.ts";
+
+/** A way to reach a server. */
+export interface Transport {
+  readonly name: string;
+  readonly version: "HTTP/1.1" | "HTTP/2";
+  readonly tls: boolean;
+}
+
+/** All of them. */
+export const TRANSPORTS: readonly Transport[] = [
+  { name: "HTTP/1.1", version: "HTTP/1.1", tls: false },
+  { name: "HTTP/2", version: "HTTP/2", tls: false },
+  { name: "HTTP/1.1 over TLS", version: "HTTP/1.1", tls: true },
+  { name: "HTTP/2 over TLS", version: "HTTP/2", tls: true },
+];
+
+let certificate: Promise<CertificateFiles> | undefined;
+
+/** A certificate for localhost and 127.0.0.1, made once. */
+export function testCertificate(): Promise<CertificateFiles> {
+  return certificate ??= makeCertificate().then(async (files) => {
+    // What tests need is in memory.
+    await files[Symbol.asyncDispose]();
+    return files;
+  });
+}
+
+/** A server and a client that reaches it. */
+export interface Pair extends AsyncDisposable {
+  readonly server: HttpServer;
+  readonly client: Client;
+  readonly url: string;
+}
+
+/** Starts a server with `handler` and makes a client for it. */
+export async function pair(
+  transport: Transport,
+  handler: Handler,
+  options: Partial<ServerOptions> = {},
+  clientOptions: ClientOptions = {},
+): Promise<Pair> {
+  const files = transport.tls ? await testCertificate() : undefined;
+  const server = listen({
+    addr: "127.0.0.1:0",
+    handler,
+    ...(files === undefined ? {} : { tls: true, certs: [files] }),
+    ...options,
+  });
+  const client = newClient({
+    alpnProtos: [transport.version === "HTTP/2" ? "h2" : "http/1.1"],
+    ...(files === undefined ? {} : { caCerts: [files.ca] }),
+    ...clientOptions,
+  });
+  return {
+    server,
+    client,
+    url: `${transport.tls ? "https" : "http"}://${server.addr}`,
+    async [Symbol.asyncDispose]() {
+      await client.close();
+      await server.close();
+    },
+  };
+}
