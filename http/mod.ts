@@ -49,24 +49,8 @@ export {
   type WebSocketOptions,
   type WebSocketServerLike,
 } from "./server/websocket.ts";
-export { dial, type DialOptions, type Lookup } from "./net/dial.ts";
-export { checkTls, type DialTlsOptions } from "./net/handshake.ts";
-export { FieldBlock, type Fields, Template } from "./hpack/mod.ts";
-export * as h2 from "./h2/mod.ts";
+export { type Lookup } from "./net/dial.ts";
+export { type DialTlsOptions } from "./net/handshake.ts";
 export { type Certificate } from "./net/certificate.ts";
-export {
-  type Admission,
-  type Listener,
-  type ListenOptions,
-  openListener,
-  parseAddr,
-} from "./net/listener.ts";
-export { type ExchangeTaker, serve, type ServeOptions, Server } from "./server/server.ts";
-export {
-  memorySocketPair,
-  type PeerCertificate,
-  type Socket,
-  type SocketAddress,
-  type TlsInfo,
-} from "./net/socket.ts";
-export { type TimerNode, timers, TimerWheel } from "./time/timer_wheel.ts";
+export { type ListenOptions } from "./net/listener.ts";
+export { type PeerCertificate } from "./net/socket.ts";

@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type FieldBlock, h2 } from "../../http/mod.ts";
+import { type FieldBlock, h2 } from "../../http/engine.ts";
 import type { ClientCall } from "./call.ts";
 import { code } from "../wire/code.ts";
 import { CodecError } from "../codec/mod.ts";

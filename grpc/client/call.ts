@@ -1,11 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import {
-  ConnectionLostError,
-  type h2,
-  type Template,
-  type TimerNode,
-  timers,
-} from "../../http/mod.ts";
+import { type h2, type Template, type TimerNode, timers } from "../../http/engine.ts";
+import { ConnectionLostError } from "../../http/mod.ts";
 import { ClientStream } from "./attempt.ts";
 import { compress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
 import { MessageQueue } from "../wire/message_queue.ts";

@@ -16,13 +16,8 @@ import {
   type UnaryResponse,
 } from "@connectrpc/connect";
 import { runStreamingCall, runUnaryCall } from "@connectrpc/connect/protocol";
-import {
-  checkTls,
-  ConnectionLostError,
-  DialError,
-  type DialTlsOptions,
-  type h2,
-} from "../../http/mod.ts";
+import { checkTls, type h2 } from "../../http/engine.ts";
+import { ConnectionLostError, DialError, type DialTlsOptions } from "../../http/mod.ts";
 import type { BackoffOptions } from "./backoff.ts";
 import { type CallOptions, type Channel, ClientCall } from "./call.ts";
 import { DEFAULT_MAX_RECEIVE_SIZE, DEFAULT_STREAM_WINDOW } from "../wire/message_stream.ts";

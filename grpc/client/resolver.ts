@@ -1,5 +1,5 @@
 import { lookup } from "node:dns/promises";
-import { parseAddr } from "../../http/mod.ts";
+import { parseAddr } from "../../http/engine.ts";
 
 /** Where one connection of a target goes. */
 export interface Address {

@@ -1,14 +1,6 @@
 import { ConnectError } from "@connectrpc/connect";
-import {
-  dial,
-  type DialTlsOptions,
-  h2,
-  ProtocolError,
-  type Socket,
-  Template,
-  type TimerNode,
-  timers,
-} from "../../http/mod.ts";
+import { dial, h2, type Socket, Template, type TimerNode, timers } from "../../http/engine.ts";
+import { type DialTlsOptions, ProtocolError } from "../../http/mod.ts";
 import { backoffDelay, type BackoffOptions } from "./backoff.ts";
 import type { ClientCall } from "./call.ts";
 import { code, toConnectCode } from "../wire/code.ts";

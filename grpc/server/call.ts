@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type FieldBlock, h2, Template, type TimerNode, timers } from "../../http/mod.ts";
+import { type FieldBlock, h2, Template, type TimerNode, timers } from "../../http/engine.ts";
 import { CodecError } from "../codec/mod.ts";
 import { ACCEPT_ENCODING, compress, decompress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
 import { type CallHead, RESPONSE_HEADER } from "./call_head.ts";

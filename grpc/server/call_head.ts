@@ -1,4 +1,4 @@
-import type { FieldBlock, h2 } from "../../http/mod.ts";
+import type { FieldBlock, h2 } from "../../http/engine.ts";
 import { ACCEPT_ENCODING, isKnownEncoding } from "../wire/compression.ts";
 import { GRPC_CONTENT_TYPE, grpcCodec } from "../wire/content_type.ts";
 import { code } from "../wire/code.ts";

@@ -1,5 +1,6 @@
 import type { Registry } from "@bufbuild/protobuf";
-import { type ExchangeTaker, type FieldBlock, h2, type ServerStream } from "../../http/mod.ts";
+import { type ExchangeTaker, type FieldBlock, h2 } from "../../http/engine.ts";
+import type { ServerStream } from "../../http/mod.ts";
 import { callHead } from "./call_head.ts";
 import { checkOrigins, type Origins } from "../web/cors.ts";
 import { DEFAULT_MAX_RECEIVE_SIZE } from "../wire/message_stream.ts";

@@ -1,6 +1,7 @@
 import type { DescFile, DescMethod, DescService } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { ExchangeTaker, FieldBlock, h2, ServerStream } from "../../http/mod.ts";
+import type { ExchangeTaker, FieldBlock, h2 } from "../../http/engine.ts";
+import type { ServerStream } from "../../http/mod.ts";
 import { findService, methodFor } from "../wire/method.ts";
 import type { AnyHandler, Route, Routes } from "../wire/route.ts";
 import { GrpcTaker } from "./exchanges.ts";

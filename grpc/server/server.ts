@@ -1,11 +1,5 @@
-import {
-  type Certificate,
-  type ExchangeTaker,
-  type h2,
-  type ListenOptions,
-  serve,
-  type Server,
-} from "../../http/mod.ts";
+import { type ExchangeTaker, type h2, serve, type Server } from "../../http/engine.ts";
+import type { Certificate, ListenOptions } from "../../http/mod.ts";
 import { DEFAULT_STREAM_WINDOW } from "../wire/message_stream.ts";
 import { Registrar } from "./registrar.ts";
 import { type CallSettings, GrpcTaker, type WebSettings } from "./exchanges.ts";

@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type TimerNode, timers } from "../../http/mod.ts";
+import { type TimerNode, timers } from "../../http/engine.ts";
 
 /** Delivered slots at the front of the array before they are cut off. */
 const COMPACT_AFTER = 1024;

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { h2 } from "../../http/mod.ts";
+import { h2 } from "../../http/engine.ts";
 
 /** Octets before each message. */
 export const PREFIX_SIZE = 5;

@@ -7,7 +7,8 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { Code, ConnectError, decodeBinaryHeader, encodeBinaryHeader } from "@connectrpc/connect";
-import { ConnectionLostError, h2, ProtocolError, StreamResetError } from "../../http/mod.ts";
+import { h2 } from "../../http/engine.ts";
+import { ConnectionLostError, ProtocolError, StreamResetError } from "../../http/mod.ts";
 import { code, codeName, toConnectCode } from "./code.ts";
 import { appendMetadata, readMetadata } from "./metadata.ts";
 import { decodeMessage, encodeMessage } from "./percent.ts";

@@ -1,6 +1,7 @@
 /** Which of a host's addresses a client reaches, and how long dead ones hold it up. */
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { dial, DialError, listen, newClient, TimeoutError } from "../../../http/mod.ts";
+import { dial } from "../../../http/engine.ts";
+import { DialError, listen, newClient, TimeoutError } from "../../../http/mod.ts";
 import { ATTEMPT_DELAY_MS, interleave, race } from "../../../http/net/happy_eyeballs.ts";
 
 const never = new AbortController().signal;

@@ -1,6 +1,7 @@
 /** TLS of a server: which certificate, which suite, which protocol, whose certificate, how long. */
 import { assert, assertEquals, assertThrows } from "@std/assert";
-import { dial, listen, newClient, type ServerOptions } from "../../../http/mod.ts";
+import { dial } from "../../../http/engine.ts";
+import { listen, newClient, type ServerOptions } from "../../../http/mod.ts";
 import { Authority, type Leaf, sharedAuthority } from "../../../support/authority.ts";
 import { OPENSSL } from "../../../support/certificate.ts";
 import { type Need, peerTest } from "../../../support/peers.ts";

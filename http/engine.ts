@@ -1,0 +1,21 @@
+/**
+ * What `grpc/` needs of the HTTP engine. No entry of the package: nothing here is promised to users,
+ * whose door is `mod.ts`.
+ *
+ * @module
+ */
+export { FieldBlock, type Fields, Template } from "./hpack/mod.ts";
+export * as h2 from "./h2/mod.ts";
+export { dial, type DialOptions, type Lookup } from "./net/dial.ts";
+export { checkTls, type DialTlsOptions } from "./net/handshake.ts";
+export {
+  type Admission,
+  type Listener,
+  type ListenOptions,
+  openListener,
+  parseAddr,
+} from "./net/listener.ts";
+export { memorySocketPair, type Socket, type SocketAddress, type TlsInfo } from "./net/socket.ts";
+export { type ErrorListener, type Handler } from "./server/handler.ts";
+export { type ExchangeTaker, serve, type ServeOptions, Server } from "./server/server.ts";
+export { type TimerNode, timers, TimerWheel } from "./time/timer_wheel.ts";
