@@ -1,11 +1,19 @@
 /**
- * What `grpc/` needs of the HTTP engine. No entry of the package: nothing here is promised to users,
+ * What `grpc/` and `kv/` need of the HTTP engine. No entry of the package: nothing here is promised to users,
  * whose door is `mod.ts`.
  *
  * @module
  */
 export { FieldBlock, type Fields, Template } from "./hpack/mod.ts";
 export * as h2 from "./h2/mod.ts";
+export {
+  checkCount,
+  checkOptions,
+  checkTime,
+  closestName,
+  MAX_TIMER_MS,
+} from "./message/options.ts";
+export { printable, tell, tellError } from "./message/tell.ts";
 export { dial, type DialOptions, type Lookup } from "./net/dial.ts";
 export { checkTls, type DialTlsOptions } from "./net/handshake.ts";
 export {

@@ -12,7 +12,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "": ["http/mod.ts", "grpc/mod.ts", "kv/mod.ts", "protoc/mod.ts"],
   http: [],
   grpc: ["http/mod.ts", "http/engine.ts"],
-  kv: ["grpc/mod.ts", "protoc/mod.ts"],
+  kv: ["http/engine.ts", "grpc/mod.ts", "protoc/mod.ts"],
   protoc: [],
 };
 

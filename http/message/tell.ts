@@ -1,6 +1,7 @@
 /**
- * Calls of the user's callbacks that only tell something. What they throw, now or later, is printed
- * and goes no further: it must not end the connection that tells, nor the process.
+ * Calls of the user's callbacks that only tell something, and the printing of errors that nobody
+ * asked to hear of. What a callback throws, now or later, is printed and goes no further: it must not
+ * end the connection that tells, nor the process.
  *
  * @module
  */
@@ -15,10 +16,36 @@ export function tell<A extends unknown[]>(
   if (callback === null || callback === undefined) return;
   try {
     const result = callback(...args);
-    if (isThenable(result)) Promise.resolve(result).catch((error) => print(callback, error));
+    if (isThenable(result)) {
+      Promise.resolve(result).catch((error) => callbackFailed(callback, error));
+    }
   } catch (error) {
-    print(callback, error);
+    callbackFailed(callback, error);
   }
+}
+
+/**
+ * Tells `onError` of an error. Without one (undefined) the error is printed with its stack behind
+ * `what`, the sentence that says where it came from; null silences it. Never throws.
+ */
+export function tellError<A extends unknown[]>(
+  onError: ((error: unknown, ...args: A) => unknown) | null | undefined,
+  what: string,
+  error: unknown,
+  ...args: A
+): void {
+  if (onError === undefined) print(`${what}:`, error);
+  else tell(onError, error, ...args);
+}
+
+/** Longest text of a peer in a printed line. */
+const MAX_PRINTED = 256;
+
+/** Text of a peer as it may be printed: without control characters, and of bounded length. */
+export function printable(text: string): string {
+  const cut = text.length > MAX_PRINTED ? `${text.slice(0, MAX_PRINTED)}…` : text;
+  // deno-lint-ignore no-control-regex
+  return cut.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]/g, "?");
 }
 
 function isThenable(value: unknown): boolean {
@@ -26,7 +53,18 @@ function isThenable(value: unknown): boolean {
     typeof (value as { then?: unknown }).then === "function";
 }
 
-function print(callback: (...args: never[]) => unknown, error: unknown): void {
-  // deno-lint-ignore no-console
-  console.error(`The callback ${callback.name || "given"} failed:`, error);
+function callbackFailed(callback: (...args: never[]) => unknown, error: unknown): void {
+  const { name } = callback;
+  print(`The callback ${typeof name === "string" && name !== "" ? name : "given"} failed:`, error);
+}
+
+function print(what: string, error: unknown): void {
+  try {
+    // deno-lint-ignore no-console
+    console.error(what, error);
+  } catch {
+    // An error that cannot be shown (a getter of it throws) is still an error that was thrown.
+    // deno-lint-ignore no-console
+    console.error(what, typeof error);
+  }
 }
