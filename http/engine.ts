@@ -7,11 +7,17 @@
 export { FieldBlock, type Fields, Template } from "./hpack/mod.ts";
 export * as h2 from "./h2/mod.ts";
 export {
+  checkBoolean,
+  checkCallback,
+  checkChoice,
   checkCount,
   checkOptions,
+  checkSignal,
+  checkText,
   checkTime,
   closestName,
   MAX_TIMER_MS,
+  optionNames,
 } from "./message/options.ts";
 export { printable, tell, tellError } from "./message/tell.ts";
 export { dial, type DialOptions, type Lookup } from "./net/dial.ts";

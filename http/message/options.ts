@@ -31,9 +31,19 @@ export function checkOptions(what: string, known: readonly string[], given: unkn
 }
 
 /**
- * Checks a count: a whole number from `least` on, or Infinity where that is allowed.
+ * The names of an option bag, for {@linkcode checkOptions}. A name that is forgotten, or is none, does
+ * not compile.
+ */
+export function optionNames<T>(
+  names: { readonly [K in keyof Required<T>]: true },
+): readonly string[] {
+  return Object.keys(names);
+}
+
+/**
+ * Checks a count, if it is given: an integer in a range. Infinity is one where `most` is.
  *
- * @throws {TypeError} If it is no number. @throws {RangeError} If it is out of range.
+ * @throws {TypeError} If it is none.
  */
 export function checkCount(
   what: string,
@@ -43,32 +53,98 @@ export function checkCount(
   most: number = Number.MAX_SAFE_INTEGER,
 ): void {
   if (value === undefined) return;
-  if (typeof value !== "number") {
-    throw new TypeError(`Cannot ${what} as ${name} must be a number: got ${kindOf(value)}`);
-  }
-  if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw new RangeError(
-    `Cannot ${what} as ${name} must be a whole number from ${least} to ${most}: current value is ${value}`,
-  );
+  if (
+    (Number.isInteger(value) || value === Infinity) && (value as number) >= least &&
+    (value as number) <= most
+  ) return;
+  const range = most >= Number.MAX_SAFE_INTEGER ? `>= ${least}` : `from ${least} to ${most}`;
+  throw wrong(what, name, `an integer ${range}`, value);
 }
 
 /**
- * Checks a time in milliseconds: a number >= 0. Fractions are allowed; Infinity stands for no limit.
+ * Checks a time, if it is given: a number of milliseconds >= 0. Fractions are allowed.
  *
- * @throws {TypeError} If it is no number. @throws {RangeError} If it is negative or NaN.
+ * @throws {TypeError} If it is none.
  */
 export function checkTime(what: string, name: string, value: unknown): void {
-  if (value === undefined) return;
-  if (typeof value !== "number") {
-    throw new TypeError(
-      `Cannot ${what} as ${name} must be a number of milliseconds: got ${kindOf(value)}`,
-    );
-  }
-  if (value >= 0) return;
-  throw new RangeError(
-    `Cannot ${what} as ${name} must be a number of milliseconds >= 0: current value is ${value}`,
-  );
+  if (value === undefined || (typeof value === "number" && value >= 0)) return;
+  throw wrong(what, name, "a number >= 0, in milliseconds", value);
 }
+
+/**
+ * Checks a switch, if it is given.
+ *
+ * @throws {TypeError} If it is neither true nor false.
+ */
+export function checkBoolean(what: string, name: string, value: unknown): void {
+  if (value === undefined || typeof value === "boolean") return;
+  throw wrong(what, name, "true or false", value);
+}
+
+/**
+ * Checks a text, if it is given.
+ *
+ * @throws {TypeError} If it is none.
+ */
+export function checkText(what: string, name: string, value: unknown): void {
+  if (value === undefined || typeof value === "string") return;
+  throw wrong(what, name, "a string", value);
+}
+
+/**
+ * Checks a callback, if it is given. Null is as good as none.
+ *
+ * @throws {TypeError} If it is no function.
+ */
+export function checkCallback(what: string, name: string, value: unknown): void {
+  if (value === undefined || value === null || typeof value === "function") return;
+  throw wrong(what, name, "a function", value);
+}
+
+/**
+ * Checks a choice, if it is given.
+ *
+ * @throws {TypeError} If it is not among `choices`.
+ */
+export function checkChoice(
+  what: string,
+  name: string,
+  value: unknown,
+  choices: readonly string[],
+): void {
+  if (value === undefined || (choices as readonly unknown[]).includes(value)) return;
+  const quoted = choices.map((choice) => JSON.stringify(choice));
+  const last = quoted.pop();
+  throw wrong(what, name, quoted.length > 0 ? `${quoted.join(", ")} or ${last}` : last!, value);
+}
+
+/**
+ * Checks a signal, if it is given.
+ *
+ * @throws {TypeError} If it is no `AbortSignal`.
+ */
+export function checkSignal(what: string, name: string, value: unknown): void {
+  if (
+    value === undefined ||
+    (typeof value === "object" && value !== null &&
+      typeof (value as AbortSignal).aborted === "boolean" &&
+      typeof (value as AbortSignal).addEventListener === "function")
+  ) return;
+  throw wrong(what, name, "an AbortSignal", value);
+}
+
+/** The error for a value that cannot be used. Objects are named by kind: they may hold secrets. */
+function wrong(what: string, name: string, rule: string, value: unknown): TypeError {
+  const shown = typeof value === "string"
+    ? JSON.stringify(value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value)
+    : typeof value === "object" || typeof value === "function"
+    ? kindOf(value)
+    : String(value);
+  return new TypeError(`Cannot ${what} as ${name} must be ${rule}: current value is ${shown}`);
+}
+
+/** Characters of a wrong value that its error shows. */
+const MAX_SHOWN = 60;
 
 /** The name among `known` that `name` is nearest to, if it is near at all. */
 export function closestName(name: string, known: readonly string[]): string | null {
