@@ -52,6 +52,30 @@ export class BodyBuffer {
     this.length += n;
   }
 
+  /** Keeps `piece` itself, which nobody else may write to any more, or a copy of it if it is small. */
+  add(piece: Uint8Array): void {
+    const n = piece.length;
+    if (this.length > 0 && n < LARGE_PIECE_BYTES) return this.push(piece, 0, n);
+    if (n === 0) return;
+    this.#closeSlab();
+    this.#pieces.push(piece as Uint8Array<ArrayBuffer>);
+    this.length += n;
+  }
+
+  /** Everything in one array. It belongs to the caller. */
+  takeAll(): Uint8Array<ArrayBuffer> {
+    this.#closeSlab();
+    const { length } = this;
+    if (this.#first + 1 === this.#pieces.length) return this.take()!;
+    const whole = new Uint8Array(length);
+    for (let at = 0; this.length > 0;) {
+      const piece = this.take()!;
+      whole.set(piece, at);
+      at += piece.length;
+    }
+    return whole;
+  }
+
   /** The piece that came first, or null. It belongs to the caller. */
   take(): Uint8Array<ArrayBuffer> | null {
     if (this.length === 0) return null;
