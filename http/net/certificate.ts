@@ -7,6 +7,7 @@
 import { Buffer } from "node:buffer";
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
+import { type CertificateKey, parseCiphers, type TlsVersions, versionsOf } from "./cipher.ts";
 import type { PeerCertificate } from "./socket.ts";
 
 /** A certificate chain with its private key, both PEM. */
@@ -112,24 +113,37 @@ function namesOf(leaf: X509Certificate): string[] {
   return names.map((name) => name.toLowerCase());
 }
 
+/** The half of the cipher suites that a certificate's key stands for. */
+function keyOf(leaf: X509Certificate): CertificateKey {
+  return leaf.publicKey.asymmetricKeyType?.startsWith("rsa") === true ? "RSA" : "ECDSA";
+}
+
 /** Settings of the TLS contexts, beside the certificate. */
-export interface ContextOptions {
+export interface ContextOptions extends TlsVersions {
   /** PEM of the authorities of client certificates. */
   readonly ca?: string;
-  /** Oldest version of TLS. */
-  readonly minVersion?: "TLSv1.3";
-  /** Newest version of TLS. */
-  readonly maxVersion?: "TLSv1.2";
 }
 
 /** Certificates of a server with the names each is for. */
 export class CertificateStore {
   #entries: { names: string[]; context: SecureContext }[] = [];
-  readonly #options: ContextOptions;
+  readonly #ca: string | undefined;
+  readonly #ciphers: ReadonlySet<string> | null;
+  /** Settings of the certificates' contexts: `ciphers` limits the versions of TLS. */
+  context: ContextOptions = {};
 
-  /** Client certificates are checked against the authorities of the context that SNI chose. */
-  constructor(certs: readonly Certificate[] | undefined, options: ContextOptions) {
-    this.#options = options;
+  /**
+   * Client certificates are checked against the authorities of the context that SNI chose.
+   *
+   * @throws {TypeError} If a certificate cannot be used, or `ciphers` not kept with them.
+   */
+  constructor(
+    certs: readonly Certificate[] | undefined,
+    ca: string | undefined,
+    ciphers: string | undefined,
+  ) {
+    this.#ca = ca;
+    this.#ciphers = parseCiphers(ciphers);
     this.set(certs);
   }
 
@@ -142,19 +156,25 @@ export class CertificateStore {
     if (!Array.isArray(certs) || certs.length === 0) {
       throw new TypeError("Cannot use TLS without certificates: give certs: [{ cert, key }]");
     }
-    this.#entries = (certs as readonly Certificate[]).map((pair, i) => {
+    const leaves = (certs as readonly Certificate[]).map((pair, i) => {
       if (pair === null || typeof pair !== "object") {
         throw new TypeError(`Cannot use certs[${i}] as it must be { cert, key }: got ${pair}`);
       }
-      const { cert, key } = pair;
-      const leaf = checkPair(cert, key, `use certs[${i}]`);
+      return checkPair(pair.cert, pair.key, `use certs[${i}]`);
+    });
+    const context: ContextOptions = {
+      ...(this.#ca === undefined ? {} : { ca: this.#ca }),
+      ...versionsOf(this.#ciphers, leaves.map(keyOf)),
+    };
+    this.#entries = (certs as readonly Certificate[]).map(({ cert, key }, i) => {
       try {
-        const context = createSecureContext({ cert, key, ...this.#options });
-        return { names: namesOf(leaf), context };
+        const made = createSecureContext({ cert, key, ...context });
+        return { names: namesOf(leaves[i]!), context: made };
       } catch (cause) {
         throw new TypeError(`Cannot use certs[${i}]: ${reasonOf(cause)}`, { cause });
       }
     });
+    this.context = context;
   }
 
   /** The context whose names match, exact names before wildcards; the first if none does. */

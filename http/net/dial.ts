@@ -164,8 +164,9 @@ export class Attempt implements Opening {
   }
 
   #error(cause: unknown): DialError {
-    const message = cause instanceof Error ? cause.message : String(cause);
     const { phase, proxy } = this;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = /CaUsedAsEndEntity/.test(reason) ? `${reason}: ${LEAF_HINT}` : reason;
     return new DialError(
       addressOf(this.#options),
       phase === "connect" && isLookupFailure(cause)
@@ -178,6 +179,10 @@ export class Attempt implements Opening {
     );
   }
 }
+
+/** What to do about the certificate that `openssl req -x509` makes unless told otherwise. */
+const LEAF_HINT =
+  "the server shows an authority's certificate (CA:TRUE): issue a leaf certificate, basicConstraints CA:FALSE";
 
 function addressOf({ hostname, port, path }: DialOptions): string {
   if (path !== undefined) return path;

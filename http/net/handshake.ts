@@ -6,6 +6,7 @@
 import { isIP } from "node:net";
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
 import { checkAuthorities, checkPair } from "./certificate.ts";
+import { identityFault } from "./identity.ts";
 import { denoSocket, nodeSocket, type Socket } from "./socket.ts";
 import { SocketDuplex } from "./node_duplex.ts";
 
@@ -121,6 +122,8 @@ function nodeHandshake(
       host: serverName,
       ...(isIP(serverName) === 0 ? { servername: serverName } : {}),
       ALPNProtocols: [...(tls.alpnProtos ?? [])],
+      // Called once the chain was verified. The platform's own check counts common names.
+      checkServerIdentity: (_host, { raw }) => identityFault(serverName, raw),
     });
     opening.hold({
       close: () => {

@@ -12,10 +12,8 @@ import {
   type Certificate,
   CertificateStore,
   checkAuthorities,
-  type ContextOptions,
   peerCertificate,
 } from "./certificate.ts";
-import { parseCiphers } from "./cipher.ts";
 import { denoSocket, nodeSocket, type Socket, type TlsInfo } from "./socket.ts";
 
 /** Where and how to listen. */
@@ -38,9 +36,12 @@ export interface ListenOptions {
    */
   readonly alpnProtos?: readonly string[];
   /**
-   * Colon-separated TLS cipher suites, IANA or OpenSSL names. The client's preference decides, as
-   * this platform has it; a connection whose suite is not in the list is refused. Without a suite of
-   * TLS 1.3 in it TLS 1.2 is negotiated, without one of TLS 1.2 only TLS 1.3.
+   * Colon-separated TLS cipher suites, IANA or OpenSSL names. Of those in the list the client's
+   * preference decides. The platform's TLS cannot leave single suites out, only versions of TLS: a
+   * list must have all or none of the suites of TLS 1.3, and all or none of those of TLS 1.2 that
+   * the certificates' keys can use; others throw. Clients that share none get a handshake alert.
+   *
+   * @default every suite of the platform
    */
   readonly ciphers?: string;
   /** Connections that may wait to be accepted; the system may have a limit of its own. @default {511} */
@@ -216,20 +217,14 @@ function tlsListener(
   onError: AcceptErrorHandler,
   admits: Admission,
 ): Listener {
-  const ciphers = parseCiphers(options.ciphers);
-  const context: ContextOptions = {
-    ...(options.clientCa === undefined ? {} : { ca: options.clientCa }),
-    ...(ciphers?.minVersion === undefined ? {} : { minVersion: ciphers.minVersion }),
-    ...(ciphers?.maxVersion === undefined ? {} : { maxVersion: ciphers.maxVersion }),
-  };
-  const store = new CertificateStore(options.certs, context);
+  const store = new CertificateStore(options.certs, options.clientCa, options.ciphers);
   // node:tls reports a port in use only later, by an event: ask the system first, synchronously.
   const probe = listenTcp(hostname, port, options.backlog);
   const bound = probe.addr;
   probe.close();
   const server = createServer({
     ...defaultPair(options.certs!),
-    ...context,
+    ...store.context,
     // deno-lint-ignore no-explicit-any
     SNICallback: (name: string, done: any) => done(null, store.choose(name)),
     ALPNProtocols: [...(options.alpnProtos ?? [])],
@@ -259,19 +254,7 @@ function tlsListener(
   server.on("secureConnection", (socket: TLSSocket) => {
     handshaking.delete(`${socket.remoteAddress}|${socket.remotePort}`);
     try {
-      const tls = tlsInfo(socket);
-      if (ciphers !== null && !ciphers.allowed.has(tls.cipher ?? "")) {
-        socket.destroy();
-        onError(
-          new Error(
-            `Cannot accept connection as its cipher suite must be one of ${
-              [...ciphers.allowed].join(", ")
-            }: the client chose ${tls.cipher}`,
-          ),
-        );
-        return;
-      }
-      onSocket(nodeSocket(socket, tls));
+      onSocket(nodeSocket(socket, tlsInfo(socket)));
     } catch (error) {
       socket.destroy();
       onError(error);
@@ -296,7 +279,7 @@ function tlsListener(
     port: bound.port,
     setCerts(certs) {
       store.set(certs);
-      server.setSecureContext({ ...defaultPair(certs), ...context });
+      server.setSecureContext({ ...defaultPair(certs), ...store.context });
     },
     close() {
       return closing ??= new Promise((resolve) => {

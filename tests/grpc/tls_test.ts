@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { grpc } from "@sluice/sluice";
+import { sharedAuthority } from "../../support/authority.ts";
 import { type CertificateFiles, makeCertificate, OPENSSL } from "../../support/certificate.ts";
 import { GREETER, type Request } from "../../support/greeter.ts";
 import { peerTest } from "../../support/peers.ts";
@@ -94,5 +95,45 @@ peerTest(
       ConnectError,
     ) as ConnectError;
     assertEquals(error.code, Code.Unavailable);
+  },
+);
+
+peerTest(
+  "a server is taken for the names of subjectAltName, with and without a client certificate",
+  { needs: [OPENSSL] },
+  async () => {
+    const ours = await sharedAuthority();
+    const { cert, key } = await ours.leaf({ names: ["me"], usage: "clientAuth" });
+    const cases: [leaf: { names: string[]; commonName: string }, name: string, taken: boolean][] = [
+      [{ names: [], commonName: "a.test" }, "a.test", false],
+      [{ names: ["email:a@a.test"], commonName: "a.test" }, "a.test", false],
+      [{ names: ["f*.ex.test"], commonName: "x" }, "foo.ex.test", false],
+      [{ names: ["*.ex.test"], commonName: "x" }, "a.ex.test", true],
+      [{ names: [], commonName: "127.0.0.1" }, "127.0.0.1", false],
+      [{ names: ["IP:127.0.0.1"], commonName: "x" }, "127.0.0.1", true],
+    ];
+    for (const [leaf, serverName, taken] of cases) {
+      const certificate = await ours.leaf(leaf);
+      await using server = grpc.listen({
+        addr: "127.0.0.1:0",
+        registrar: registrar(),
+        tls: true,
+        certs: [certificate],
+      });
+      for (const shown of [{}, { cert, key }]) {
+        await using conn = grpc.newClient({
+          targets: [server.addr],
+          tls: { caCerts: [ours.ca], serverName, ...shown },
+        });
+        const answer = grpc.newService(conn, GREETER).SayHello!({ name: "x" }, 10_000);
+        if (taken) {
+          assertEquals((await answer).message, "Hello x");
+        } else {
+          const error = await assertRejects(() => answer, ConnectError) as ConnectError;
+          assertEquals(error.code, Code.Unavailable);
+          assert(/not valid for name/.test(error.message), error.message);
+        }
+      }
+    }
   },
 );
