@@ -6,6 +6,7 @@
  */
 export { FieldBlock, type Fields, Template } from "./hpack/mod.ts";
 export * as h2 from "./h2/mod.ts";
+export { BodyBuffer } from "./message/body_buffer.ts";
 export {
   checkBoolean,
   checkCallback,
@@ -33,3 +34,4 @@ export { memorySocketPair, type Socket, type SocketAddress, type TlsInfo } from 
 export { type ErrorListener, type Handler } from "./server/handler.ts";
 export { type ExchangeTaker, serve, type ServeOptions, Server } from "./server/server.ts";
 export { type TimerNode, timers, TimerWheel } from "./time/timer_wheel.ts";
+export { ready } from "./time/turn.ts";

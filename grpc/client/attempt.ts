@@ -1,9 +1,8 @@
-import { Code, ConnectError } from "@connectrpc/connect";
+import type { ConnectError } from "@connectrpc/connect";
 import { type FieldBlock, h2 } from "../../http/engine.ts";
 import type { ClientCall } from "./call.ts";
 import { code } from "../wire/code.ts";
-import { CodecError } from "../codec/mod.ts";
-import { decompress } from "../wire/compression.ts";
+import type { Codec } from "../codec/mod.ts";
 import { grpcCodec } from "../wire/content_type.ts";
 import { MessageStream } from "../wire/message_stream.ts";
 import {
@@ -79,56 +78,41 @@ export class ClientStream extends MessageStream {
     this.consumed(end - start);
   }
 
-  protected onMessage(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    owned: boolean,
-    compressed: boolean,
-  ): void {
+  protected get codec(): Codec {
+    return this.#call.method.output;
+  }
+
+  protected get encoding(): string {
+    return this.#encoding;
+  }
+
+  protected get noun(): string {
+    return "response";
+  }
+
+  protected onMessage(message: object, size: number): void {
     if (this.#done) return;
-    const size = end - start;
-    let message: object;
-    try {
-      const codec = this.#call.method.output;
-      if (compressed) {
-        bytes = decompress(this.#encoding, bytes.subarray(start, end), this.maxReceiveSize);
-        message = codec.decode(bytes, 0, bytes.length);
-      } else if (owned || !codec.aliases) message = codec.decode(bytes, start, end);
-      else message = codec.decode(bytes.slice(start, end), 0, size);
-    } catch (error) {
-      return this.#fail(
-        error instanceof CodecError
-          ? statusError(`cannot decode response: ${error.message}`, code.INTERNAL)
-          : ConnectError.from(error),
-      );
-    }
-    this.waits(size);
+    this.queued(size);
     this.#call.onMessage(message, size);
   }
 
   /** The consumer took a message of `size` octets. */
   took(size: number): void {
-    this.taken(size);
+    this.dequeued(size);
   }
 
-  protected onTooLarge(length: number): void {
-    this.#fail(
-      new ConnectError(
-        `received message larger than max (${length} vs. ${this.maxReceiveSize})`,
-        Code.ResourceExhausted,
-      ),
-    );
+  protected onFault(error: ConnectError): void {
+    this.#fail(error);
   }
 
-  protected onBadPrefix(flags: number): void {
-    this.#fail(new ConnectError(`message flags must be 0 or 1, got ${flags}`, Code.Internal));
-  }
-
-  onEnd(): void {
-    if (this.#done) return;
+  override onEnd(): void {
     // A server may answer before it has read everything; it reads no more.
-    if (!this.closed) this.reset(ErrorCode.NO_ERROR);
+    if (!this.#done && !this.closed) this.reset(ErrorCode.NO_ERROR);
+    super.onEnd();
+  }
+
+  protected onMessagesEnd(): void {
+    if (this.#done) return;
     this.#done = true;
     const trailers = this.#trailers;
     const header = this.#header ?? [];
@@ -165,7 +149,8 @@ export class ClientStream extends MessageStream {
   }
 
   onReset(cause: Error): void {
-    if (this.#done) return;
+    // The response came whole: what is left of it to be read stays good.
+    if (this.#done || this.endPending) return;
     this.#done = true;
     const trailers = this.#trailers;
     // "Received after complete trailers": what the trailers say counts.
@@ -185,7 +170,7 @@ export class ClientStream extends MessageStream {
   /** Tells the server that nobody waits for the response any more. */
   abandon(): void {
     this.#done = true;
-    this.stopListening();
+    this.ignoreInput();
     this.reset(ErrorCode.CANCEL);
   }
 }

@@ -24,10 +24,11 @@ export class CallStream<Input, Output> implements AsyncIterable<Output>, Disposa
 
   /**
    * The next message, or null when the server ended the call well. Rejects with `ConnectError` when
-   * it did not. With `timeout` milliseconds, rejects with DEADLINE_EXCEEDED when none came in time;
-   * the call goes on.
+   * it did not. With `timeout` milliseconds, rejects with DEADLINE_EXCEEDED when none came in time,
+   * with 0 if none waits to be read; the call goes on. Rejects with `TypeError` if `timeout` is not a
+   * number >= 0.
    */
-  async read(timeout = 0): Promise<Output | null> {
+  async read(timeout?: number): Promise<Output | null> {
     const result = await this.#call.messages.take(timeout);
     return result.done ? null : result.value as Output;
   }

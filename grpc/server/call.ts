@@ -1,7 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { type FieldBlock, h2, Template, type TimerNode, timers } from "../../http/engine.ts";
-import { CodecError } from "../codec/mod.ts";
-import { ACCEPT_ENCODING, compress, decompress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
+import type { Codec } from "../codec/mod.ts";
+import { type BegunMessages, begunMessagesOf } from "../wire/begun_messages.ts";
+import { ACCEPT_ENCODING, compress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
 import { type CallHead, RESPONSE_HEADER } from "./call_head.ts";
 import { type Call, CallContext } from "../wire/call_context.ts";
 import { MessageQueue } from "../wire/message_queue.ts";
@@ -122,38 +123,33 @@ export class ServerCall extends MessageStream implements TimerNode, Call {
     }
     if (this.method.clientStreams) {
       this.#requests = new MessageQueue<object>(
-        (size) => this.taken(size),
-        () => this.stopListening(),
+        (size) => this.dequeued(size),
+        () => this.ignoreInput(),
       );
       this.#start(this.#requests);
     }
   }
 
-  protected onMessage(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    owned: boolean,
-    compressed: boolean,
-  ): void {
+  protected get codec(): Codec {
+    return this.method.input;
+  }
+
+  protected get encoding(): string {
+    return this.#head.encoding;
+  }
+
+  protected get noun(): string {
+    return "request";
+  }
+
+  protected override get begunMessages(): BegunMessages {
+    return begunMessagesOf(this.connection);
+  }
+
+  protected onMessage(message: object, size: number): void {
     if (this.#finished) return;
-    const size = end - start;
-    let message: object;
-    try {
-      const codec = this.method.input;
-      if (compressed) {
-        bytes = decompress(this.#head.encoding, bytes.subarray(start, end), this.maxReceiveSize);
-        message = codec.decode(bytes, 0, bytes.length);
-      } else if (owned || !codec.aliases) message = codec.decode(bytes, start, end);
-      else message = codec.decode(bytes.slice(start, end), 0, size);
-    } catch (error) {
-      const status = error instanceof CodecError
-        ? new ConnectError(`cannot decode request: ${error.message}`, Code.Internal)
-        : toStatusError(error);
-      return this.#fail(status);
-    }
     if (this.#requests !== null) {
-      this.waits(size);
+      this.queued(size);
       this.#requests.push(message, size);
     } else if (this.#request === undefined) this.#request = message;
     else {
@@ -166,17 +162,8 @@ export class ServerCall extends MessageStream implements TimerNode, Call {
     }
   }
 
-  protected onTooLarge(length: number): void {
-    this.#fail(
-      new ConnectError(
-        `received message larger than max (${length} vs. ${this.maxReceiveSize})`,
-        Code.ResourceExhausted,
-      ),
-    );
-  }
-
-  protected onBadPrefix(flags: number): void {
-    this.#fail(new ConnectError(`message flags must be 0 or 1, got ${flags}`, Code.Internal));
+  protected onFault(error: ConnectError): void {
+    this.#fail(error);
   }
 
   override onData(buf: Uint8Array, start: number, end: number): void {
@@ -184,8 +171,12 @@ export class ServerCall extends MessageStream implements TimerNode, Call {
     this.#linger?.drop(end - start);
   }
 
-  onEnd(): void {
+  override onEnd(): void {
     this.#linger?.stop();
+    super.onEnd();
+  }
+
+  protected onMessagesEnd(): void {
     if (this.#finished) return;
     if (this.midMessage) {
       return this.#fail(new ConnectError("request ended inside a message", Code.Internal));
@@ -357,7 +348,7 @@ export class ServerCall extends MessageStream implements TimerNode, Call {
 
   #reject(fields: readonly string[], end: boolean): void {
     this.#finished = true;
-    this.stopListening();
+    this.ignoreInput();
     this.sendHeaders(fields, true);
     if (!end) this.#stopUpload();
   }
@@ -374,7 +365,7 @@ export class ServerCall extends MessageStream implements TimerNode, Call {
 
   #conclude(reason?: ConnectError): void {
     this.#finished = true;
-    this.stopListening();
+    this.ignoreInput();
     timers.remove(this);
     if (reason === undefined) {
       this.#requests?.end();

@@ -1,26 +1,44 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type TimerNode, timers } from "../../http/engine.ts";
+import { checkTime, ready, type TimerNode, timers } from "../../http/engine.ts";
 
-/** Delivered slots at the front of the array before they are cut off. */
-const COMPACT_AFTER = 1024;
+type Result<T> = IteratorResult<T, undefined>;
 
-/** Somebody who waits for the next message, for so long. */
+/** A message that waits for its reader. */
+class Entry<T> {
+  next: Entry<T> | null = null;
+  readonly message: T;
+  readonly size: number;
+
+  constructor(message: T, size: number) {
+    this.message = message;
+    this.size = size;
+  }
+}
+
+/** Somebody who waits for the next message, for so long; node of a list of them. */
 class Read<T> implements TimerNode {
   dueTick = 0;
   nextTimer: TimerNode | null = null;
   previousTimer: TimerNode | null = null;
-  readonly resolve: (result: IteratorResult<T, undefined>) => void;
-  readonly reject: (error: Error) => void;
+  next: Read<T> | null = null;
+  previous: Read<T> | null = null;
+  resolve!: (result: Result<T>) => void;
+  reject!: (error: Error) => void;
+  readonly promise: Promise<Result<T>>;
   readonly #giveUp: (read: Read<T>) => void;
 
-  constructor(
-    resolve: (result: IteratorResult<T, undefined>) => void,
-    reject: (error: Error) => void,
-    giveUp: (read: Read<T>) => void,
-  ) {
-    this.resolve = resolve;
-    this.reject = reject;
+  constructor(giveUp: (read: Read<T>) => void) {
     this.#giveUp = giveUp;
+    this.promise = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+  }
+
+  /** Rejects. That nobody awaits the read is no reason to end the process. */
+  fail(error: Error): void {
+    this.promise.catch(() => {});
+    this.reject(error);
   }
 
   onTimeout(): void {
@@ -30,16 +48,16 @@ class Read<T> implements TimerNode {
 
 /**
  * Messages received and not yet read. Reads are answered in order; after the last message they
- * resolve to the end, or reject with the error the stream ended with. How much may wait here is
- * bounded by flow control: `onTake` tells how many octets were taken.
+ * resolve to the end, or reject with the error the stream ended with. Every operation is O(1),
+ * however much waits; `onTake` tells the sizes that were taken, by which senders are held back.
  */
 export class MessageQueue<T> implements AsyncIterableIterator<T, undefined> {
-  #messages: T[] = [];
-  #sizes: number[] = [];
-  #head = 0;
+  #first: Entry<T> | null = null;
+  #last: Entry<T> | null = null;
   #ended = false;
   #error: Error | null = null;
-  #waiting: Read<T>[] = [];
+  #firstRead: Read<T> | null = null;
+  #lastRead: Read<T> | null = null;
   readonly #onTake: (size: number) => void;
   readonly #onReturn: () => void;
 
@@ -50,22 +68,24 @@ export class MessageQueue<T> implements AsyncIterableIterator<T, undefined> {
   }
 
   push(message: T, size: number): void {
-    const read = this.#waiting.shift();
-    if (read !== undefined) {
-      timers.remove(read);
-      this.#onTake(size);
+    const read = this.#firstRead;
+    if (read !== null) {
+      this.#unlink(read);
       read.resolve({ value: message, done: false });
+      this.#onTake(size);
       return;
     }
-    this.#messages.push(message);
-    this.#sizes.push(size);
+    const entry = new Entry(message, size);
+    if (this.#last === null) this.#first = entry;
+    else this.#last.next = entry;
+    this.#last = entry;
   }
 
   /** No more messages will come. Those that wait are still delivered. */
   end(): void {
     this.#ended = true;
-    for (const read of this.#waiting.splice(0)) {
-      timers.remove(read);
+    for (let read = this.#firstRead; read !== null; read = this.#firstRead) {
+      this.#unlink(read);
       read.resolve({ value: undefined, done: true });
     }
   }
@@ -75,63 +95,79 @@ export class MessageQueue<T> implements AsyncIterableIterator<T, undefined> {
     if (this.#ended) return;
     this.#ended = true;
     this.#error = error;
-    for (const read of this.#waiting.splice(0)) {
-      timers.remove(read);
-      read.reject(error);
+    for (let read = this.#firstRead; read !== null; read = this.#firstRead) {
+      this.#unlink(read);
+      read.fail(error);
     }
   }
 
   /** The consumer gave the stream up: what waits is dropped, and reads reject from now on. */
   discard(error: Error): void {
-    this.#messages.length = this.#sizes.length = this.#head = 0;
+    this.#first = this.#last = null;
     this.#ended = false;
     this.fail(error);
   }
 
   /** Whether messages wait to be read. */
   get pending(): boolean {
-    return this.#messages.length > 0;
+    return this.#first !== null;
   }
 
-  next(): Promise<IteratorResult<T, undefined>> {
-    return this.take(0);
+  next(): Promise<Result<T>> {
+    return this.take();
   }
 
   /**
-   * The next message. With `timeout` milliseconds, rejects with DEADLINE_EXCEEDED when they pass;
-   * the message that comes later goes to the next read.
+   * The next message. With `timeout` milliseconds, rejects with DEADLINE_EXCEEDED when they pass,
+   * with 0 if no message waits; the message that comes later goes to the next read. Rejects with
+   * `TypeError` if `timeout` is not a number >= 0.
    */
-  take(timeout: number): Promise<IteratorResult<T, undefined>> {
-    if (this.#head < this.#messages.length) {
-      const value = this.#messages[this.#head]!;
-      const size = this.#sizes[this.#head]!;
-      this.#messages[this.#head++] = undefined as T;
-      if (this.#head === this.#messages.length) {
-        this.#messages.length = this.#sizes.length = this.#head = 0;
-      } else if (this.#head === COMPACT_AFTER) {
-        this.#messages.splice(0, this.#head);
-        this.#sizes.splice(0, this.#head);
-        this.#head = 0;
+  take(timeout?: number): Promise<Result<T>> {
+    if (timeout !== undefined) {
+      try {
+        checkTime("read a message", "timeout", timeout);
+      } catch (error) {
+        return Promise.reject(error);
       }
-      this.#onTake(size);
-      return Promise.resolve({ value, done: false });
     }
-    if (this.#error !== null) return Promise.reject(this.#error);
+    const entry = this.#first;
+    if (entry !== null) {
+      this.#first = entry.next;
+      if (entry.next === null) this.#last = null;
+      this.#onTake(entry.size);
+      const result: Result<T> = { value: entry.message, done: false };
+      const turn = ready();
+      return turn === undefined ? Promise.resolve(result) : turn.then(() => result);
+    }
+    if (this.#error !== null) return rejected(this.#error);
     if (this.#ended) return Promise.resolve({ value: undefined, done: true });
-    return new Promise((resolve, reject) => {
-      const read = new Read<T>(resolve, reject, this.#giveUp);
-      if (timeout > 0) timers.add(read, timeout);
-      this.#waiting.push(read);
-    });
+    if (timeout === 0) return rejected(late());
+    const read = new Read<T>(this.#giveUp);
+    if (timeout !== undefined && timeout !== Infinity) timers.add(read, timeout);
+    read.previous = this.#lastRead;
+    if (this.#lastRead === null) this.#firstRead = read;
+    else this.#lastRead.next = read;
+    this.#lastRead = read;
+    return read.promise;
   }
 
   readonly #giveUp = (read: Read<T>): void => {
-    this.#waiting.splice(this.#waiting.indexOf(read), 1);
-    read.reject(new ConnectError("no message came in time", Code.DeadlineExceeded));
+    this.#unlink(read);
+    read.fail(late());
   };
 
-  return(): Promise<IteratorResult<T, undefined>> {
-    this.#messages.length = this.#sizes.length = this.#head = 0;
+  #unlink(read: Read<T>): void {
+    timers.remove(read);
+    const { next, previous } = read;
+    if (previous === null) this.#firstRead = next;
+    else previous.next = next;
+    if (next === null) this.#lastRead = previous;
+    else next.previous = previous;
+    read.next = read.previous = null;
+  }
+
+  return(): Promise<Result<T>> {
+    this.#first = this.#last = null;
     this.end();
     this.#onReturn();
     return Promise.resolve({ value: undefined, done: true });
@@ -140,4 +176,14 @@ export class MessageQueue<T> implements AsyncIterableIterator<T, undefined> {
   [Symbol.asyncIterator](): this {
     return this;
   }
+}
+
+function late(): ConnectError {
+  return new ConnectError("no message came in time", Code.DeadlineExceeded);
+}
+
+function rejected(error: Error): Promise<never> {
+  const promise = Promise.reject(error);
+  promise.catch(() => {});
+  return promise;
 }

@@ -6,10 +6,14 @@
  *
  * @module
  */
-import { h2 } from "../../http/engine.ts";
+import { Code, ConnectError } from "@connectrpc/connect";
+import { BodyBuffer, h2 } from "../../http/engine.ts";
+import { type Codec, CodecError } from "../codec/mod.ts";
+import type { BegunMessages } from "./begun_messages.ts";
+import { decompress } from "./compression.ts";
 
 /** Octets before each message. */
-export const PREFIX_SIZE = 5;
+const PREFIX_SIZE = 5;
 
 /** The largest message received by default: 4 MiB, as in every gRPC implementation. */
 export const DEFAULT_MAX_RECEIVE_SIZE = 4 * 1024 * 1024;
@@ -22,8 +26,18 @@ const COMPRESSED = 1;
 
 const NO_BYTES = new Uint8Array(0);
 
-/** Undelivered octets of messages beyond which a stream's peer is held back. */
+/** What a message costs while it waits for its reader, besides its octets: objects are not free. */
+const MESSAGE_COST = PREFIX_SIZE + 128;
+
+/**
+ * Cost of messages that wait for their reader beyond which what comes is kept as it came: a decoded
+ * message takes more room than its octets, and one without any takes some. So flow control bounds the
+ * rest by octets, and this what is decoded, which is 2,000 messages at most.
+ */
 const BACKLOG_HIGH_WATER = 256 << 10;
+
+/** Octets that are reserved for a message of which hardly anything came. */
+const MIN_PARTIAL_SIZE = 512;
 
 /** A stream of messages; base of both roles. */
 export abstract class MessageStream extends h2.Stream {
@@ -31,124 +45,259 @@ export abstract class MessageStream extends h2.Stream {
   maxReceiveSize: number = DEFAULT_MAX_RECEIVE_SIZE;
   /** Octets of the prefix seen so far, while it is split over frames. */
   #prefixSeen = 0;
-  #prefixLength = 0;
   #flags = 0;
-  /** A message split over frames. */
-  #partial: Uint8Array | null = null;
+  #length = 0;
+  /** A message split over frames: room for what came of it, and a little more. */
+  #partial: Uint8Array<ArrayBuffer> | null = null;
   #partialLength = 0;
   /** Nothing received counts any more. */
-  #deaf = false;
-  /** Octets of delivered messages nobody has taken yet, and credit kept back meanwhile. */
+  #ignoring = false;
+  /** Cost of delivered messages nobody has taken yet. */
   #backlog = 0;
+  #parsing = false;
+  /** What came while too much was waiting, and the piece of it that is being read. */
+  #unread: BodyBuffer | null = null;
+  #piece: Uint8Array = NO_BYTES;
+  #pieceStart = 0;
+  /** Credit kept back while this message has to wait for others to be complete. */
   #withheld = 0;
+  #remoteEnded = false;
 
-  /**
-   * One message: `bytes[start, end)`. With `owned`, nobody else will write to the bytes; otherwise
-   * they are overwritten when the call returns.
-   */
-  protected abstract onMessage(
-    bytes: Uint8Array,
-    start: number,
-    end: number,
-    owned: boolean,
-    compressed: boolean,
-  ): void;
-  /** A prefix announced more than `maxReceiveSize`. Nothing more is delivered. */
-  protected abstract onTooLarge(length: number): void;
-  /** A prefix was wrong. Nothing more is delivered. */
-  protected abstract onBadPrefix(flags: number): void;
+  /** Codec of received messages. */
+  protected abstract get codec(): Codec;
+  /** `grpc-encoding` of received messages. */
+  protected abstract get encoding(): string;
+  /** What is received, in the words of errors: "request" or "response". */
+  protected abstract get noun(): string;
+
+  /** A message came; `size` are its octets. Call `queued` if it has to wait for its consumer. */
+  protected abstract onMessage(message: object, size: number): void;
+  /** What came is no message that can be taken. Nothing more is delivered. */
+  protected abstract onFault(error: ConnectError): void;
+  /** The peer ended its side well, and all its messages were delivered. */
+  protected abstract onMessagesEnd(): void;
+
+  /** Bounds what messages hold that have begun and not ended; null if nothing does. */
+  protected get begunMessages(): BegunMessages | null {
+    return null;
+  }
 
   /** Whether the last message is incomplete. */
   protected get midMessage(): boolean {
     return this.#partial !== null || this.#prefixSeen > 0;
   }
 
+  /** Whether all came, and some of it is kept for a consumer who does not keep up. */
+  protected get endPending(): boolean {
+    return this.#remoteEnded && this.#unread !== null;
+  }
+
+  /** Whether what comes is kept because too many messages wait for their consumer. */
+  protected get holdsBack(): boolean {
+    return this.#unread !== null || this.#withheld > 0;
+  }
+
   /** Drops whatever else arrives. */
-  protected stopListening(): void {
-    this.#deaf = true;
-    this.#partial = null;
+  protected ignoreInput(): void {
+    if (this.#ignoring) return;
+    this.#ignoring = true;
+    this.#endPartial();
     this.#prefixSeen = 0;
+    const unread = this.#unread;
+    if (unread === null) return;
+    this.#unread = null;
+    this.consumed(unread.length + this.#piece.length - this.#pieceStart);
+    this.#piece = NO_BYTES;
+    this.#pieceStart = 0;
   }
 
   override onData(buf: Uint8Array, start: number, end: number): void {
-    const size = end - start;
-    while (start < end && !this.#deaf) {
-      if (this.#partial !== null) start = this.#fill(this.#partial, buf, start, end);
-      else if (this.#prefixSeen === 0 && end - start >= PREFIX_SIZE) {
-        const length = buf[start + 1]! * 0x1000000 +
-          ((buf[start + 2]! << 16) | (buf[start + 3]! << 8) | buf[start + 4]!);
-        const flags = buf[start]!;
-        start += PREFIX_SIZE;
-        if (!this.#accepts(flags, length)) break;
-        if (end - start >= length) {
-          this.onMessage(buf, start, start + length, false, flags === COMPRESSED);
-          start += length;
-        } else {
-          this.#begin(flags, length);
-        }
-      } else this.#prefixOctet(buf[start++]!);
-    }
-    if (this.#backlog > BACKLOG_HIGH_WATER && !this.#deaf) this.#withheld += size;
-    else this.consumed(size);
+    if (this.#ignoring) return this.consumed(end - start);
+    if (this.#unread !== null) return this.#unread.push(buf, start, end);
+    this.#parsing = true;
+    const at = this.#parse(buf, start, end);
+    this.#parsing = false;
+    this.#credit(at - start);
+    if (at === end) return;
+    this.#unread = new BodyBuffer();
+    this.#unread.push(buf, at, end);
+    if (this.#backlog <= BACKLOG_HIGH_WATER) this.#resume();
   }
 
-  #accepts(flags: number, length: number): boolean {
-    if (flags > COMPRESSED) {
-      this.stopListening();
-      this.onBadPrefix(flags);
+  override onEnd(): void {
+    this.#remoteEnded = true;
+    if (this.#unread === null) this.onMessagesEnd();
+  }
+
+  /** Reads `buf[start, end)` as far as consumers keep up; returns where it stopped. */
+  #parse(buf: Uint8Array, start: number, end: number): number {
+    while (start < end && !this.#ignoring) {
+      if (this.#partial !== null) start = this.#fill(this.#partial, buf, start, end);
+      else if (this.#backlog > BACKLOG_HIGH_WATER) return start;
+      else if (this.#prefixSeen === 0 && end - start >= PREFIX_SIZE) {
+        this.#flags = buf[start]!;
+        this.#length = buf[start + 1]! * 0x1000000 +
+          ((buf[start + 2]! << 16) | (buf[start + 3]! << 8) | buf[start + 4]!);
+        start += PREFIX_SIZE;
+        if (!this.#accepts()) break;
+        const length = this.#length;
+        if (end - start >= length) {
+          this.#decode(buf, start, start + length, false);
+          start += length;
+        } else this.#begin(end - start);
+      } else this.#prefixOctet(buf[start++]!);
+    }
+    return this.#ignoring ? end : start;
+  }
+
+  #accepts(): boolean {
+    if (this.#flags > COMPRESSED) {
+      this.#fault(`message flags must be 0 or 1, got ${this.#flags}`, Code.Internal);
       return false;
     }
-    if (length > this.maxReceiveSize) {
-      this.stopListening();
-      this.onTooLarge(length);
+    if (this.#length > this.maxReceiveSize) {
+      this.#fault(
+        `received message larger than max (${this.#length} vs. ${this.maxReceiveSize})`,
+        Code.ResourceExhausted,
+      );
       return false;
     }
     return true;
   }
 
-  #begin(flags: number, length: number): void {
-    this.#flags = flags;
-    this.#partial = new Uint8Array(length);
-    this.#partialLength = 0;
+  #fault(message: string, code: Code): void {
+    this.ignoreInput();
+    this.onFault(new ConnectError(message, code));
   }
 
-  #fill(partial: Uint8Array, buf: Uint8Array, start: number, end: number): number {
-    const n = Math.min(partial.length - this.#partialLength, end - start);
+  /** A message begins of which `have` octets are there. Its length is only a promise. */
+  #begin(have: number): void {
+    const size = Math.min(this.#length, Math.max(MIN_PARTIAL_SIZE, 2 * have));
+    this.#partial = new Uint8Array(size);
+    this.#partialLength = 0;
+    this.begunMessages?.begin(this, size);
+  }
+
+  #fill(partial: Uint8Array<ArrayBuffer>, buf: Uint8Array, start: number, end: number): number {
+    const length = this.#length;
+    const n = Math.min(length - this.#partialLength, end - start);
+    const filled = this.#partialLength + n;
+    if (filled > partial.length) {
+      const grown = new Uint8Array(Math.min(length, Math.max(2 * partial.length, filled)));
+      grown.set(partial.subarray(0, this.#partialLength));
+      this.begunMessages?.grow(grown.length - partial.length);
+      this.#partial = partial = grown;
+    }
     partial.set(buf.subarray(start, start + n), this.#partialLength);
-    this.#partialLength += n;
-    if (this.#partialLength === partial.length) {
-      this.#partial = null;
-      this.onMessage(partial, 0, partial.length, true, this.#flags === COMPRESSED);
+    this.#partialLength = filled;
+    if (filled === length) {
+      this.#endPartial();
+      this.#decode(partial, 0, length, true);
     }
     return start + n;
+  }
+
+  #endPartial(): void {
+    const partial = this.#partial;
+    if (partial === null) return;
+    this.#partial = null;
+    this.begunMessages?.end(this, partial.length);
+    this.mayGoOn();
   }
 
   #prefixOctet(octet: number): void {
     if (this.#prefixSeen++ === 0) {
       this.#flags = octet;
-      this.#prefixLength = 0;
+      this.#length = 0;
       return;
     }
-    this.#prefixLength = this.#prefixLength * 256 + octet;
+    this.#length = this.#length * 256 + octet;
     if (this.#prefixSeen < PREFIX_SIZE) return;
     this.#prefixSeen = 0;
-    if (!this.#accepts(this.#flags, this.#prefixLength)) return;
-    if (this.#prefixLength > 0) this.#begin(this.#flags, this.#prefixLength);
-    else this.onMessage(NO_BYTES, 0, 0, true, this.#flags === COMPRESSED);
+    if (!this.#accepts()) return;
+    if (this.#length > 0) this.#begin(0);
+    else this.#decode(NO_BYTES, 0, 0, true);
+  }
+
+  /** The message in `bytes[start, end)`; unless `owned`, the bytes will be overwritten. */
+  #decode(bytes: Uint8Array, start: number, end: number, owned: boolean): void {
+    let size = end - start;
+    let message: object;
+    try {
+      const { codec } = this;
+      if (this.#flags === COMPRESSED) {
+        bytes = decompress(this.encoding, bytes.subarray(start, end), this.maxReceiveSize);
+        size = bytes.length;
+        message = codec.decode(bytes, 0, size);
+      } else if (owned || !codec.aliases) message = codec.decode(bytes, start, end);
+      else message = codec.decode(bytes.slice(start, end), 0, size);
+    } catch (error) {
+      this.ignoreInput();
+      return this.onFault(
+        error instanceof ConnectError ? error : new ConnectError(
+          error instanceof CodecError
+            ? `cannot decode ${this.noun}: ${error.message}`
+            : `cannot decode ${this.noun}`,
+          Code.Internal,
+          undefined,
+          undefined,
+          error,
+        ),
+      );
+    }
+    this.onMessage(message, size);
+  }
+
+  #credit(n: number): void {
+    if (this.#partial !== null && this.begunMessages?.mustWait(this) === true) this.#withheld += n;
+    else this.consumed(n);
+  }
+
+  /** This side's messages under way may go on: called when others are complete. */
+  mayGoOn(): void {
+    const n = this.#withheld;
+    if (n === 0) return;
+    this.#withheld = 0;
+    this.consumed(n);
   }
 
   /** A message of `size` octets waits for its consumer. */
-  protected waits(size: number): void {
-    this.#backlog += size;
+  protected queued(size: number): void {
+    this.#backlog += MESSAGE_COST + size;
   }
 
   /** The consumer took a message of `size` octets. */
-  protected taken(size: number): void {
-    this.#backlog -= size;
-    if (this.#withheld === 0 || this.#backlog > BACKLOG_HIGH_WATER / 2) return;
-    const n = this.#withheld;
-    this.#withheld = 0;
-    this.consumed(n);
+  protected dequeued(size: number): void {
+    this.#backlog -= MESSAGE_COST + size;
+    if (this.#unread !== null && this.#backlog <= BACKLOG_HIGH_WATER / 2) this.#resume();
+  }
+
+  /** Reads on in what was kept. */
+  #resume(): void {
+    if (this.#parsing) return;
+    this.#parsing = true;
+    while (this.#unread !== null && this.#backlog <= BACKLOG_HIGH_WATER) {
+      if (this.#pieceStart === this.#piece.length) {
+        const piece = this.#unread.take();
+        if (piece === null) {
+          this.#unread = null;
+          this.#piece = NO_BYTES;
+          this.#pieceStart = 0;
+          if (this.#remoteEnded) this.onMessagesEnd();
+          break;
+        }
+        this.#piece = piece;
+        this.#pieceStart = 0;
+      }
+      const at = this.#pieceStart;
+      // Before it is read: what a message causes may drop all the rest.
+      this.#pieceStart = this.#piece.length;
+      const piece = this.#piece;
+      const stopped = this.#parse(piece, at, piece.length);
+      this.#credit(stopped - at);
+      if (this.#unread !== null) this.#pieceStart = stopped;
+    }
+    this.#parsing = false;
   }
 
   /**
