@@ -108,6 +108,8 @@ export class H2 extends Raw {
   readonly ended = new Set<number>();
   /** Code of the GOAWAY that came, or -1. */
   goneAway = -1;
+  /** The peer has sent HEADERS. */
+  asked = false;
 
   static override async open(
     port: number,
@@ -115,11 +117,12 @@ export class H2 extends Raw {
   ): Promise<H2> {
     const h2 = new H2(await Deno.connect({ hostname: "127.0.0.1", port }));
     await h2.send(concat(PREFACE, settings(...entries), settingsAck()));
-    if (reads) h2.read((bytes) => h2.#take(bytes)).then(() => h2.#wakeAll());
+    if (reads) h2.read((bytes) => h2.take(bytes)).then(() => h2.#wakeAll());
     return h2;
   }
 
-  #take(bytes: Uint8Array): void {
+  /** Takes frames of the peer. */
+  protected take(bytes: Uint8Array): void {
     let buf = this.#left.length === 0 ? bytes : concat(this.#left, bytes);
     while (buf.length >= 9) {
       const length = (buf[0]! << 16) | (buf[1]! << 8) | buf[2]!;
@@ -132,6 +135,7 @@ export class H2 extends Raw {
   }
 
   #frame(type: number, flags: number, id: number, payload: Uint8Array): void {
+    if (type === FrameType.HEADERS) this.asked = true;
     if (type === FrameType.WINDOW_UPDATE) {
       const more = readUint32(payload, 0);
       if (id === 0) this.#window += more;
