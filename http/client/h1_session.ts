@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { AnnouncedBody } from "../message/announced_body.ts";
 import { ConnectionLostError, StreamResetError, TimeoutError } from "../message/error.ts";
 import {
   ANSWERED,
@@ -16,8 +17,10 @@ import { ErrorCode } from "../message/error_code.ts";
 import { fieldOf, type FlatHeaders, latin1 } from "../message/headers.ts";
 import type { Socket, SocketAddress } from "../net/socket.ts";
 import { timers } from "../time/timer_wheel.ts";
+import { ready } from "../time/turn.ts";
 import { Watchdog } from "../time/watchdog.ts";
-import { BodyReader, Found } from "../h1/body.ts";
+import { BodyReader } from "../h1/body.ts";
+import { nextPiece } from "../h1/next_piece.ts";
 import { MessageError } from "../message/message_error.ts";
 import { Input } from "../h1/input.ts";
 import { Output } from "../h1/output.ts";
@@ -168,6 +171,8 @@ class H1Exchange implements ClientExchange {
   #body: BodyReader | null = null;
   #heading: Promise<ResponseStart> | null = null;
   #keep = true;
+  /** Room given to the next piece that is read directly: as much as the last ones filled. */
+  #pieceBytes = MIN_PIECE_BYTES;
   #over = false;
   #reason: Error | null = null;
   #onContinue: (() => void) | null = null;
@@ -405,17 +410,16 @@ class H1Exchange implements ClientExchange {
     const { bodyTimeout } = this.#timeouts;
     try {
       for (;;) {
-        const found = body.next(input.buf, input.start, input.end);
-        input.start += body.consumed;
-        if (found === Found.DATA) {
-          const piece = input.buf.slice(body.dataStart, body.dataEnd);
-          if (body.done) this.#finish();
+        const piece = nextPiece(body, input);
+        if (body.done) this.#finish();
+        if (piece !== null) {
+          if (!input.empty) {
+            const turn = ready();
+            if (turn !== undefined) await turn;
+          }
           return piece;
         }
-        if (found === Found.END) {
-          this.#finish();
-          return null;
-        }
+        if (body.done) return null;
         if (input.ended) {
           body.eof();
           this.#finish();
@@ -423,10 +427,12 @@ class H1Exchange implements ClientExchange {
         }
         if (bodyTimeout > 0) watchdog.set("bodyTimeout", bodyTimeout, performance.now());
         if (body.plain >= DIRECT_BYTES && !input.reading) {
-          const piece = new Uint8Array(Math.min(body.plain, MAX_PIECE_BYTES));
+          const piece = new Uint8Array(Math.min(body.plain, this.#pieceBytes));
           const n = await input.readInto(piece);
           if (n === 0) continue;
           watchdog.clear();
+          if (n === this.#pieceBytes) this.#pieceBytes = Math.min(n * 4, MAX_PIECE_BYTES);
+          else if (n * 4 < this.#pieceBytes) this.#pieceBytes = MIN_PIECE_BYTES;
           body.skip(n);
           if (body.done) this.#finish();
           return n * 2 < piece.length ? piece.slice(0, n) : piece.subarray(0, n);
@@ -443,23 +449,23 @@ class H1Exchange implements ClientExchange {
     const { input, watchdog } = this.#session;
     const { bodyTimeout } = this.#timeouts;
     const body = this.#body!;
-    const whole = new Uint8Array(body.left);
-    let at = 0;
+    const length = body.left;
+    const whole = new AnnouncedBody(length, input.end - input.start);
     try {
       while (!this.#over) {
         if (!input.empty) {
-          body.next(input.buf, input.start, input.end);
-          input.start += body.consumed;
-          whole.set(input.buf.subarray(body.dataStart, body.dataEnd), at);
-          at += body.dataEnd - body.dataStart;
+          const n = Math.min(input.end - input.start, length - whole.length);
+          whole.push(input.buf, input.start, input.start + n);
+          input.start += n;
+          body.skip(n);
         } else if (input.ended) {
           body.eof();
         } else {
           if (bodyTimeout > 0) watchdog.set("bodyTimeout", bodyTimeout, performance.now());
-          const n = await input.readInto(whole.subarray(at));
+          const n = await input.readInto(whole.room());
           watchdog.clear();
-          body.skip(n);
-          at += n;
+          if (n > 0) body.skip(n);
+          whole.advance(n);
         }
         if (body.done) this.#finish();
       }
@@ -467,7 +473,7 @@ class H1Exchange implements ClientExchange {
       throw this.#fail(error);
     }
     if (this.#reason !== null) throw this.#reason;
-    return whole;
+    return whole.take();
   }
 
   #finish(): void {
@@ -504,5 +510,6 @@ class H1Exchange implements ClientExchange {
 
 /** From this many octets on, a body is read straight into what the caller gets. */
 const DIRECT_BYTES = 32 << 10;
-/** Octets of one piece at most. */
+/** Room such a piece gets while little comes, and while much does. */
+const MIN_PIECE_BYTES = 16 << 10;
 const MAX_PIECE_BYTES = 256 << 10;

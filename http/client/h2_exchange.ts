@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { AnnouncedBody } from "../message/announced_body.ts";
+import { BodyBuffer } from "../message/body_buffer.ts";
 import {
   ConnectionLostError,
   ProtocolError,
@@ -20,6 +22,7 @@ import {
 import type { FlatHeaders } from "../message/headers.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
 import type { SocketAddress } from "../net/socket.ts";
+import { ready } from "../time/turn.ts";
 import { Watchdog } from "../time/watchdog.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import { responseHead } from "../h2/head.ts";
@@ -47,10 +50,10 @@ export class H2Exchange extends Stream implements ClientExchange {
   #sent = 0;
   #informational = 0;
   #head: ResponseStart | null = null;
-  #pieces: Uint8Array[] = [];
-  /** The body, if it is read whole, and how much of it is here. */
-  #whole: Uint8Array | null = null;
-  #filled = 0;
+  /** Octets received and not read, once there were any. */
+  #body: BodyBuffer | null = null;
+  /** The body, if it is read whole. */
+  #whole: AnnouncedBody | null = null;
   #ended = false;
   /** The response was read to its end. */
   #done = false;
@@ -150,13 +153,12 @@ export class H2Exchange extends Stream implements ClientExchange {
   onData(buf: Uint8Array, start: number, end: number): void {
     const whole = this.#whole;
     if (whole !== null) {
-      whole.set(buf.subarray(start, end), this.#filled);
-      this.#filled += end - start;
+      whole.push(buf, start, end);
       this.consumed(end - start);
       this.#watchdog?.set("bodyTimeout", this.#timeouts.bodyTimeout, performance.now());
       return;
     }
-    this.#pieces.push(buf.slice(start, end));
+    (this.#body ??= new BodyBuffer()).push(buf, start, end);
     this.#notify();
   }
 
@@ -294,7 +296,8 @@ export class H2Exchange extends Stream implements ClientExchange {
 
   async read(): Promise<Uint8Array | null> {
     if (this.#head === null) await this.head();
-    while (this.#pieces.length === 0) {
+    let piece: Uint8Array | null;
+    while ((piece = this.#body?.take() ?? null) === null) {
       if (this.#reason !== null) throw this.#reason;
       if (this.#ended) {
         this.#done = true;
@@ -302,20 +305,20 @@ export class H2Exchange extends Stream implements ClientExchange {
       }
       await this.#wait("bodyTimeout");
     }
-    const piece = this.#pieces.shift()!;
-    if (this.#ended && this.#pieces.length === 0) this.#done = true;
     this.consumed(piece.length);
+    if (this.#body!.length > 0) {
+      const turn = ready();
+      if (turn !== undefined) await turn;
+    } else if (this.#ended) this.#done = true;
     return piece;
   }
 
   async whole(): Promise<Uint8Array> {
-    const whole = new Uint8Array(this.#head!.length);
-    for (const piece of this.#pieces) {
-      whole.set(piece, this.#filled);
-      this.#filled += piece.length;
+    const whole = new AnnouncedBody(this.#head!.length, this.#body?.length);
+    for (let piece = this.#body?.take(); piece; piece = this.#body!.take()) {
+      whole.push(piece, 0, piece.length);
       this.consumed(piece.length);
     }
-    this.#pieces = [];
     this.#whole = whole;
     for (;;) {
       if (this.#reason !== null) throw this.#reason;
@@ -323,7 +326,7 @@ export class H2Exchange extends Stream implements ClientExchange {
       await this.#wait("bodyTimeout");
     }
     this.#done = true;
-    return whole;
+    return whole.take();
   }
 
   takeText(): null {
@@ -335,8 +338,10 @@ export class H2Exchange extends Stream implements ClientExchange {
     this.#reason = reason ?? new ConnectionLostError("Exchange was given up", "maybe");
     this.#stopWatching();
     // What came and was not read would look like the whole of it, or the end.
-    for (const piece of this.#pieces) this.consumed(piece.length);
-    this.#pieces = [];
+    if (this.#body !== null) {
+      this.consumed(this.#body.length);
+      this.#body.clear();
+    }
     if (!this.closed) this.reset(ErrorCode.CANCEL);
     this.onOver?.(this.#reason);
     this.#notify();

@@ -4,7 +4,8 @@
  * @module
  */
 import { pieceBytes } from "../message/body.ts";
-import { decompress, parseCodings, type PieceSource } from "../coding/decompress.ts";
+import { collect, type PieceSource, webStream } from "../message/collect.ts";
+import { decompress, parseCodings } from "../coding/decompress.ts";
 import { StreamResetError } from "../message/error.ts";
 import type { ClientExchange, ResponseStart } from "./exchange.ts";
 import { ErrorCode } from "../message/error_code.ts";
@@ -28,8 +29,8 @@ export interface Progress {
   readonly total: number | undefined;
 }
 
-/** Octets reserved on the word of a response's head; longer bodies grow with what comes. */
-const MAX_WHOLE_BYTES = 16 << 20;
+/** Octets of a body that is received into one array; the pieces of longer ones are joined at the end. */
+const MAX_WHOLE_BYTES = 64 << 20;
 
 /** How a {@linkcode ClientStream} reads. */
 export interface StreamSettings {
@@ -223,20 +224,7 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
         this.#giveUp(error);
       }
     }
-    const pieces: Uint8Array[] = [];
-    let length = 0;
-    for (let piece = await this.read(); piece !== null; piece = await this.read()) {
-      pieces.push(piece);
-      length += piece.length;
-    }
-    if (pieces.length === 1) return pieces[0]!;
-    const whole = new Uint8Array(length);
-    let at = 0;
-    for (const piece of pieces) {
-      whole.set(piece, at);
-      at += piece.length;
-    }
-    return whole;
+    return await collect(() => this.read());
   }
 
   /** The whole body as text. */
@@ -264,14 +252,7 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
 
   /** The body as a web stream; cancelling it closes this stream. */
   get readable(): ReadableStream<Uint8Array<ArrayBuffer>> {
-    return new ReadableStream<Uint8Array<ArrayBuffer>>({
-      pull: async (controller) => {
-        const piece = await this.read();
-        if (piece === null) controller.close();
-        else controller.enqueue(piece as Uint8Array<ArrayBuffer>);
-      },
-      cancel: () => this.close(),
-    }, { highWaterMark: 0 });
+    return webStream(() => this.read(), () => this.close());
   }
 
   /**

@@ -13,6 +13,8 @@ import {
   createZstdDecompress,
 } from "node:zlib";
 import type { Transform } from "node:stream";
+import { BodyBuffer } from "../message/body_buffer.ts";
+import type { PieceSource } from "../message/collect.ts";
 import { ProtocolError } from "../message/error.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import { BodyTooLargeError } from "../server/limits.ts";
@@ -31,9 +33,6 @@ const MAX_ZSTD_WINDOW_LOG = 23;
 export const ACCEPT_ENCODING = "gzip, deflate, br, zstd";
 
 type Coding = "gzip" | "deflate" | "br" | "zstd";
-
-/** The source of a body: the next piece, or null at the end. */
-export type PieceSource = () => Promise<Uint8Array | null>;
 
 /**
  * The codings named in a `content-encoding`, first applied first; null if one is not known, and the
@@ -124,23 +123,13 @@ function decoder(coding: Coding, first: Uint8Array): Transform {
 
 /** The source's next piece, of at least `n` octets unless it ends before; null: it has ended. */
 async function opening(source: PieceSource, n: number): Promise<Uint8Array | null> {
-  let first = await source();
-  while (first !== null && first.length < n) {
-    const more = await source();
-    if (more === null) return first.length === 0 ? null : first;
-    first = joined([first, more]);
+  const buffer = new BodyBuffer();
+  while (buffer.length < n) {
+    const piece = await source();
+    if (piece === null) break;
+    buffer.add(piece);
   }
-  return first;
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
+  return buffer.length === 0 ? null : buffer.takeAll();
 }
 
 async function* decode(

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { AnnouncedBody } from "../message/announced_body.ts";
 import { StreamResetError } from "../message/error.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import type { FlatHeaders, HeaderObject } from "../message/headers.ts";
@@ -14,9 +15,11 @@ import type { Socket } from "../net/socket.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
 import { acceptWebSocket, type WebSocketConnection, type WebSocketOptions } from "./websocket.ts";
 import { Event, step } from "../message/exchange_state.ts";
-import { BodyReader, Found } from "../h1/body.ts";
+import { BodyReader } from "../h1/body.ts";
+import { nextPiece } from "../h1/next_piece.ts";
 import type { Output } from "../h1/output.ts";
 import type { RequestHead } from "../h1/read.ts";
+import { ready } from "../time/turn.ts";
 import type { ServerSession } from "./h1_session.ts";
 import {
   writeChunk,
@@ -48,8 +51,6 @@ const Framing = { UNKNOWN: 0, NONE: 1, LENGTH: 2, CHUNKED: 3, TO_EOF: 4 } as con
 
 /** Pieces up to this size wait for what follows before the head is written. */
 const MAX_HELD_BYTES = 64 << 10;
-/** Capacity taken at once for a body whose length is known but which has not come. */
-const TRUSTED_LENGTH = 256 << 10;
 
 /** See the module. */
 export class H1ServerStream extends ServerStream {
@@ -161,31 +162,23 @@ export class H1ServerStream extends ServerStream {
     const { input } = this.#session;
     this.#reading = true;
     try {
-      // The length is only a promise: memory follows what really comes.
-      let whole = new Uint8Array(Math.min(length, TRUSTED_LENGTH));
-      let at = 0;
-      while (at < length) {
-        if (at === whole.length) {
-          const grown = new Uint8Array(Math.min(length, whole.length * 4));
-          grown.set(whole);
-          whole = grown;
-        }
+      const whole = new AnnouncedBody(length, input.end - input.start);
+      while (!whole.complete) {
+        let n: number;
         if (!input.empty || input.reading) {
           if (input.empty) await this.#wait(input.fill());
-          const n = Math.min(input.end - input.start, whole.length - at);
-          whole.set(input.buf.subarray(input.start, input.start + n), at);
+          n = Math.min(input.end - input.start, length - whole.length);
+          whole.push(input.buf, input.start, input.start + n);
           input.start += n;
-          at += n;
-          body.skip(n);
         } else {
-          const n = await this.#wait(input.readInto(whole.subarray(at)));
-          at += n;
-          if (n > 0) body.skip(n);
+          n = await this.#wait(input.readInto(whole.room()));
+          whole.advance(n);
         }
-        if (input.ended && at < length && input.empty) body.eof();
+        this.#received += n;
+        if (n > 0) body.skip(n);
+        if (input.ended && !whole.complete && input.empty) body.eof();
       }
-      this.#received += length;
-      return whole;
+      return whole.take();
     } catch (error) {
       throw this.#fault(error);
     } finally {
@@ -197,15 +190,18 @@ export class H1ServerStream extends ServerStream {
     const body = this.#body!;
     const { input } = this.#session;
     for (;;) {
-      const found = body.next(input.buf, input.start, input.end);
-      input.start += body.consumed;
-      if (found === Found.DATA) {
-        this.#count(body.dataEnd - body.dataStart);
-        return input.buf.slice(body.dataStart, body.dataEnd);
+      const piece = nextPiece(body, input);
+      if (piece !== null) {
+        this.#count(piece.length);
+        if (!input.empty) {
+          const turn = ready();
+          if (turn !== undefined) await turn;
+        }
+        return piece;
       }
-      if (found === Found.END) return null;
+      if (body.done) return null;
       if (input.ended) body.eof();
-      await this.#wait(input.fill());
+      else await this.#wait(input.fill());
     }
   }
 

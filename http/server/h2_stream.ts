@@ -3,12 +3,14 @@
  *
  * @module
  */
+import { BodyBuffer } from "../message/body_buffer.ts";
 import { ConnectionLostError, StreamResetError, TimeoutError } from "../message/error.ts";
 import { fieldOf, type FlatHeaders, type HeaderObject, headerObject } from "../message/headers.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
 import { BODY_RATE_GRACE_MS, BodyTooLargeError, type ServerLimits } from "./limits.ts";
 import type { Socket } from "../net/socket.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
+import { ready } from "../time/turn.ts";
 import { Watchdog } from "../time/watchdog.ts";
 import { UploadLinger } from "../h2/upload_linger.ts";
 import type { WebSocketConnection } from "./websocket.ts";
@@ -110,7 +112,8 @@ export class H2ServerStream extends ServerStream {
   #ended = false;
   #handled = false;
 
-  #pieces: Uint8Array[] = [];
+  /** Octets received and not read, once there were any. */
+  #body: BodyBuffer | null = null;
   #received = 0;
   #linger: UploadLinger | null = null;
   #dropping = false;
@@ -159,7 +162,7 @@ export class H2ServerStream extends ServerStream {
   }
 
   get hasBody(): boolean {
-    return !this.#ended || this.#pieces.length > 0;
+    return !this.#ended || (this.#body !== null && this.#body.length > 0);
   }
 
   // ---- from the engine -------------------------------------------------------------------------
@@ -198,7 +201,7 @@ export class H2ServerStream extends ServerStream {
       this.#fail(new BodyTooLargeError(maxBodyBytes, "limits.maxBodyBytes"));
       return;
     }
-    this.#pieces.push(buf.slice(start, end));
+    (this.#body ??= new BodyBuffer()).push(buf, start, end);
     this.#wake();
   }
 
@@ -229,17 +232,21 @@ export class H2ServerStream extends ServerStream {
     if (this.#reading) throw new TypeError("Cannot read the body as a read is under way");
     this.#reading = true;
     try {
-      while (this.#pieces.length === 0) {
+      let piece: Uint8Array | null;
+      while ((piece = this.#body?.take() ?? null) === null) {
         if (this.requestFault !== null) throw this.requestFault;
         if (this.#ended) return null;
         await this.#wait();
       }
+      this.wire.consumed(piece.length);
+      if (this.#body!.length > 0) {
+        const turn = ready();
+        if (turn !== undefined) await turn;
+      }
+      return piece;
     } finally {
       this.#reading = false;
     }
-    const piece = this.#pieces.shift()!;
-    this.wire.consumed(piece.length);
-    return piece;
   }
 
   #wait(): Promise<void> {
@@ -278,8 +285,10 @@ export class H2ServerStream extends ServerStream {
   #fail(error: Error): void {
     this.requestFault ??= error;
     this.#dropping = true;
-    for (const piece of this.#pieces) this.wire.consumed(piece.length);
-    this.#pieces = [];
+    if (this.#body !== null) {
+      this.wire.consumed(this.#body.length);
+      this.#body.clear();
+    }
     this.#watchdog?.stop();
     this.#reader?.reject(this.requestFault);
     this.#reader = null;

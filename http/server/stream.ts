@@ -11,6 +11,7 @@ import {
   mayCompress,
   MIN_COMPRESS_BYTES,
 } from "../coding/compress.ts";
+import { collect, webStream } from "../message/collect.ts";
 import { MessageError } from "../message/message_error.ts";
 import { Event, State, step } from "../message/exchange_state.ts";
 import { allowedInTrailers } from "../h1/fields.ts";
@@ -182,32 +183,13 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   }
 
   /** The whole body. */
-  async readBytes(): Promise<Uint8Array> {
-    const pieces: Uint8Array[] = [];
-    let length = 0;
-    for (let piece = await this.read(); piece !== null; piece = await this.read()) {
-      pieces.push(piece);
-      length += piece.length;
-    }
-    if (pieces.length === 1) return pieces[0]!;
-    const whole = new Uint8Array(length);
-    let at = 0;
-    for (const piece of pieces) {
-      whole.set(piece, at);
-      at += piece.length;
-    }
-    return whole;
+  readBytes(): Promise<Uint8Array> {
+    return collect(() => this.read());
   }
 
   /** The body as a web stream. */
   get readable(): ReadableStream<Uint8Array<ArrayBuffer>> {
-    return new ReadableStream<Uint8Array<ArrayBuffer>>({
-      pull: async (controller) => {
-        const piece = await this.read();
-        if (piece === null) controller.close();
-        else controller.enqueue(piece as Uint8Array<ArrayBuffer>);
-      },
-    }, { highWaterMark: 0 });
+    return webStream(() => this.read());
   }
 
   /** The body's pieces. */
