@@ -10,7 +10,8 @@ import {
   type ServiceNode,
 } from "../syntax/ast.ts";
 import { Edition, editionName } from "../syntax/features.ts";
-import { fullNameOf, joinName, type PackageNode, type Scope, type SymbolNode } from "./symbols.ts";
+import type { PackageNode, Scope, SymbolNode } from "./symbols.ts";
+import { fullNameOf, joinName } from "../syntax/names.ts";
 import { checkEnumRanges, checkMessageRanges } from "./ranges.ts";
 import type { LinkContext } from "./context.ts";
 import {

@@ -2,6 +2,7 @@ import {
   type FieldNode,
   FieldType,
   type FileNode,
+  isMessageType,
   type MessageNode,
   type MethodNode,
   NO_OFFSET,
@@ -11,10 +12,10 @@ import {
 import { isIdentifier, jsonName } from "../syntax/naming.ts";
 import { formatDouble, formatFloat } from "../lex/number_literal.ts";
 import { valueNamed } from "../syntax/enum_value.ts";
-import { isMessageType } from "../value/message.ts";
-import { fullNameOf, type Scope, type SymbolNode } from "./symbols.ts";
+import type { Scope, SymbolNode } from "./symbols.ts";
+import { fullNameOf } from "../syntax/names.ts";
 import { extensionRangeOf } from "./ranges.ts";
-import { isVisibleFrom, visibilityFault } from "../validate/visibility.ts";
+import { isVisibleFrom, visibilityFault } from "./visibility.ts";
 import type { LinkContext } from "./context.ts";
 import { MAX_FIELD_NUMBER } from "./limits.ts";
 

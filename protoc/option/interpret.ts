@@ -1,18 +1,18 @@
 import {
   type EnumNode,
   type FieldNode,
+  isMessageType,
   Label,
   type MessageNode,
   NodeKind,
   type UninterpretedOption,
 } from "../syntax/ast.ts";
 import type { LinkContext, PendingOptions } from "../link/context.ts";
-import { fullNameOf, joinName, parentScope } from "../link/symbols.ts";
+import { fullNameOf, joinName, parentScope } from "../syntax/names.ts";
 import { parseTextFormat, type TextFinder } from "../text_format/parser.ts";
 import {
   addOption,
   createOptionMessage,
-  isMessageType,
   type OptionMessage,
   type OptionScalar,
 } from "../value/message.ts";

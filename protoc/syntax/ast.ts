@@ -50,6 +50,11 @@ export const FieldType = {
   sint64: 18,
 } as const;
 
+/** True when `type` fields hold messages (also as groups). */
+export function isMessageType(type: number): boolean {
+  return type === FieldType.message || type === FieldType.group;
+}
+
 /** Numbers of `google.protobuf.FieldDescriptorProto.Label`. */
 export const Label = {
   /** Not written; fields of complete files always have one. */

@@ -1,6 +1,7 @@
 import {
   type FieldNode,
   FieldType,
+  isMessageType,
   Label,
   type MessageNode,
   NodeKind,
@@ -11,7 +12,6 @@ import {
   addOption,
   createOptionMessage,
   hasPresence,
-  isMessageType,
   isZero,
   type OptionMessage,
   serializeOptionMessage,

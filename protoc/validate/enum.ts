@@ -4,7 +4,7 @@ import type { LinkContext } from "../link/context.ts";
 import { enumPrefix, enumValuePascalCase, withoutEnumPrefix } from "../syntax/naming.ts";
 import { readFlag, readMessage } from "../value/message.ts";
 import { EnumOption, EnumValueOption } from "../value/numbers.ts";
-import { joinName } from "../link/symbols.ts";
+import { joinName } from "../syntax/names.ts";
 import { featureSupportFault } from "./feature_support.ts";
 
 /** Largest enum number a suggestion may give. */

@@ -3,7 +3,7 @@ import { FieldType, Label } from "../syntax/ast.ts";
 import type { LinkContext } from "../link/context.ts";
 import { type OptionMessage, readFlag, readList, readNumber, readText } from "../value/message.ts";
 import { RangeOption } from "../value/numbers.ts";
-import { fullNameOf } from "../link/symbols.ts";
+import { fullNameOf } from "../syntax/names.ts";
 import { extensionRangeOf } from "../link/ranges.ts";
 import { isScalarTypeName, UNVERIFIED } from "./message.ts";
 

@@ -1,7 +1,7 @@
 import type { FieldNode } from "../syntax/ast.ts";
 import { type OptionMessage, readMessage, readNumber } from "../value/message.ts";
 import { EnumValueOption, FieldOption, Support } from "../value/numbers.ts";
-import { fullNameOf, joinName } from "../link/symbols.ts";
+import { fullNameOf, joinName } from "../syntax/names.ts";
 
 /** What is wrong with the editions a feature or value is said to live in; undefined when nothing. */
 export function featureSupportFault(support: OptionMessage, name: string): string | undefined {

@@ -1,15 +1,14 @@
-import { type FieldNode, FieldType, Label, type MessageNode } from "../syntax/ast.ts";
+import {
+  type FieldNode,
+  FieldType,
+  isMessageType,
+  Label,
+  type MessageNode,
+} from "../syntax/ast.ts";
 import { Edition, Feature, FeatureNumber } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
 import { jsonName } from "../syntax/naming.ts";
-import {
-  hasPresence,
-  isMessageType,
-  isPackable,
-  readFlag,
-  readMessage,
-  readNumber,
-} from "../value/message.ts";
+import { hasPresence, isPackable, readFlag, readMessage, readNumber } from "../value/message.ts";
 import { FieldOption } from "../value/numbers.ts";
 import { validateDeclared } from "./extension.ts";
 import { fieldSupportFault } from "./feature_support.ts";

@@ -4,7 +4,7 @@ import type { LinkContext } from "../link/context.ts";
 import { valueNumbered } from "../syntax/enum_value.ts";
 import { type OptionMessage, readMessage, readNumber, readText } from "../value/message.ts";
 import { EnumValueOption, FieldOption, Support } from "../value/numbers.ts";
-import { fullNameOf, joinName } from "../link/symbols.ts";
+import { fullNameOf, joinName } from "../syntax/names.ts";
 
 /**
  * Checks that the options and features an element sets exist in the edition of its file.

@@ -1,7 +1,7 @@
 import { type FieldNode, FieldType, Label, type MessageNode, NodeKind } from "../syntax/ast.ts";
 import type { LinkContext } from "../link/context.ts";
 import { mapEntryName } from "../syntax/naming.ts";
-import { parentScope } from "../link/symbols.ts";
+import { parentScope } from "../syntax/names.ts";
 
 /** Rules about a field whose type is the entry message `entry` of a map. */
 export function validateMapField(

@@ -1,7 +1,7 @@
 import type { EnumNode, FieldNode, FileNode, MessageNode } from "../syntax/ast.ts";
 import { readFlag } from "../value/message.ts";
 import { EnumValueOption } from "../value/numbers.ts";
-import { fullNameOf } from "../link/symbols.ts";
+import { fullNameOf } from "../syntax/names.ts";
 
 /**
  * The full name of the last extension of `file` whose values may mark other fields as redacted: one

@@ -1,7 +1,7 @@
 import { FieldType, type FileNode, type OptionsNode } from "../syntax/ast.ts";
 import { type OptionMessage, readList } from "../value/message.ts";
 import { FieldOption } from "../value/numbers.ts";
-import { fullNameOf } from "../link/symbols.ts";
+import { fullNameOf } from "../syntax/names.ts";
 import { visitOptions } from "./visit.ts";
 
 /** Names of `FieldOptions.OptionTargetType`, by number. */

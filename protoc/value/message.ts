@@ -1,6 +1,7 @@
 import {
   type FieldNode,
   FieldType,
+  isMessageType,
   Label,
   type MessageNode,
   type OptionField,
@@ -58,11 +59,6 @@ export function readMessage(message: OptionMessage, number: number): OptionMessa
 export function readList(message: OptionMessage, number: number): readonly OptionScalar[] {
   const value = message.fields.get(number)?.value;
   return Array.isArray(value) ? value : [];
-}
-
-/** True when `type` fields hold messages (also as groups). */
-export function isMessageType(type: number): boolean {
-  return type === FieldType.message || type === FieldType.group;
 }
 
 /** True for strings that readers refuse when they are not UTF-8. */

@@ -1,6 +1,6 @@
 import type { FieldNode, MessageNode } from "../syntax/ast.ts";
 import { Feature } from "../syntax/features.ts";
-import { fullNameOf } from "../link/symbols.ts";
+import { fullNameOf } from "../syntax/names.ts";
 import type { OptionMessage } from "./message.ts";
 
 /**

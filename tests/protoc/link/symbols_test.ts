@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { type FileNode, NodeKind } from "../../../protoc/syntax/ast.ts";
-import { fullNameOf, SymbolTable } from "../../../protoc/link/symbols.ts";
+import { SymbolTable } from "../../../protoc/link/symbols.ts";
+import { fullNameOf } from "../../../protoc/syntax/names.ts";
 import { compiled } from "../compiled.ts";
 
 Deno.test("declareFile() refuses a name twice in one scope", () => {
