@@ -98,7 +98,7 @@ export class UninterpretedOption {
   double: number | undefined = undefined;
   /** Text when the literal is valid UTF-8, bytes otherwise. */
   stringValue: string | Uint8Array | undefined = undefined;
-  /** Text between the outer braces, with comments replaced by blanks. */
+  /** Text between the outer braces, one character a byte, with comments replaced by blanks. */
   aggregate: string | undefined = undefined;
   nameOffset: number = NO_OFFSET;
   valueOffset: number = NO_OFFSET;

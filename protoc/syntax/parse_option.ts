@@ -1,7 +1,7 @@
 import { type NamePart, type OptionsNode, UninterpretedOption } from "./ast.ts";
 import { Token } from "../lex/lexer.ts";
 import { parseFloatToken, parseInteger64 } from "../lex/number_literal.ts";
-import { decodeByteString, textOrBytes } from "../lex/source.ts";
+import { textOrBytes } from "../lex/source.ts";
 import type { Location } from "./source_info.ts";
 import { Punctuator, type TokenReader } from "./token_reader.ts";
 
@@ -123,8 +123,8 @@ export function expectNumber(reader: TokenReader, message: string): number {
 }
 
 /**
- * The text between braces, to be parsed when the type of the option is known. Comments become blanks,
- * since the text format of messages has others; lines and columns stay.
+ * The text between braces, one character a byte, to be parsed when the type of the option is known.
+ * Comments become blanks, since the text format of messages has others; lines and columns stay.
  */
 function parseAggregate(reader: TokenReader): string {
   const { lexer, source } = reader;
@@ -154,7 +154,7 @@ function parseAggregate(reader: TokenReader): string {
   }
   value += source.text.slice(at, lexer.start);
   lexer.next();
-  return source.isAscii ? value : decodeByteString(value);
+  return value;
 }
 
 /** What lies between two tokens, without its comments. */

@@ -7,6 +7,7 @@ import {
   NodeKind,
   type OneofNode,
 } from "../syntax/ast.ts";
+import { decodeByteString } from "../lex/source.ts";
 import { asciiLowerCase } from "../syntax/naming.ts";
 import {
   addOption,
@@ -52,7 +53,7 @@ export function parseTextFormat(
   } catch (error) {
     if (!(error instanceof Stop)) throw error;
   }
-  if (reader.errors.length > 0) return reader.errors.join("; ");
+  if (reader.errors.length > 0) return decodeByteString(reader.errors.join("; "));
   const missing = missingRequired(message);
   if (missing.length > 0) return `Message missing required fields: ${missing.join(", ")}`;
   return message;
