@@ -140,7 +140,7 @@ export class Client implements AsyncDisposable {
     options: RequestOptions = {},
   ): Promise<ClientStream> {
     const target = parseTarget(url);
-    checkMethod(method);
+    method = checkMethod(method);
     checkRequestOptions(options);
     const prepared = prepareHead(headers, target, null, this.#defaults, false);
     const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
@@ -167,7 +167,7 @@ export class Client implements AsyncDisposable {
 
   /** Any method; follows redirects; the response's body is read as a stream. The caller closes it. */
   async send(method: string, url: string | URL, options: SendOptions = {}): Promise<ClientStream> {
-    checkMethod(method);
+    method = checkMethod(method);
     checkRequestOptions(options);
     const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
     try {
@@ -312,7 +312,7 @@ export class Client implements AsyncDisposable {
         if (mode === "error") {
           throw new RedirectError(
             `Cannot accept redirect to ${location} as redirect is "error"`,
-            "count",
+            "refused",
             [hop.target.href],
           );
         }

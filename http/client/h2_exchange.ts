@@ -19,6 +19,8 @@ import {
   type RequestStart,
   type ResponseStart,
 } from "./exchange.ts";
+import { isBodiless } from "../message/body_length.ts";
+import { keepTrailers } from "../message/connection_fields.ts";
 import type { FlatHeaders } from "../message/headers.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
 import type { SocketAddress } from "../net/socket.ts";
@@ -111,7 +113,7 @@ export class H2Exchange extends Stream implements ClientExchange {
   onHeaders(block: FieldBlock, end: boolean): void {
     this.answered = true;
     if (this.#head !== null) {
-      this.trailers = block.fields;
+      this.trailers = keepTrailers(block.fields);
       this.#ended = end;
     } else {
       const head = responseHead(block);
@@ -128,7 +130,8 @@ export class H2Exchange extends Stream implements ClientExchange {
         if (head.status === 100) this.#onContinue?.();
         return;
       }
-      if (end && head.contentLength > 0 && this.#start.method !== "HEAD" && head.status !== 304) {
+      const bodiless = isBodiless(this.#start.method, head.status);
+      if (end && head.contentLength > 0 && !bodiless) {
         return this.abort(
           new ProtocolError(
             `Response must have the ${head.contentLength} octets its content-length says (RFC 9113 §8.1.1): it ended without`,
@@ -137,13 +140,13 @@ export class H2Exchange extends Stream implements ClientExchange {
           ),
         );
       }
-      const none = end || this.#start.method === "HEAD" || head.status === 304;
-      // The length told is that of the body there would have been.
-      if (this.#start.method === "HEAD") this.expected = -1;
+      // RFC 9113 §8.1.1: the length told is that of the body there would have been; DATA would break
+      // the protocol.
+      if (bodiless) this.expected = 0;
       this.#head = {
         status: head.status,
         fields: block.fields.slice(2),
-        length: none ? 0 : head.contentLength,
+        length: end || bodiless ? 0 : head.contentLength,
       };
       this.#ended = end;
     }

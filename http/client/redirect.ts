@@ -19,8 +19,8 @@ export interface Hop {
   readonly body: boolean;
 }
 
-/** What a redirect may not be. */
-export type RedirectFault = "loop" | "count" | "downgrade" | "scheme" | "url";
+/** What a redirect may not be; `"refused"`: any, as `redirect` is `"error"`. */
+export type RedirectFault = "refused" | "loop" | "count" | "downgrade" | "scheme" | "url";
 
 /** A redirect was not followed. */
 export class RedirectError extends Error {

@@ -5,6 +5,9 @@
  */
 import type { RequestBody } from "../message/body.ts";
 import { ACCEPT_ENCODING } from "../coding/decompress.ts";
+import { readAuthority } from "../message/authority.ts";
+import { readContentLength } from "../message/body_length.ts";
+import { hasToken } from "../message/connection_fields.ts";
 import { fieldOf, flattenHeaders, type HeadersInput, isToken } from "../message/headers.ts";
 import type { Target } from "../message/url.ts";
 
@@ -35,18 +38,19 @@ export function prepareHead(
   let close = false;
   let expect = false;
   let declared = -1;
+  let hosted = false;
   for (let i = 0; i < given.length; i += 2) {
     const name = given[i]!;
     const value = given[i + 1]!;
     switch (name) {
       case "connection":
-        if (/(?:^|,)\s*close\s*(?:,|$)/i.test(value)) close = true;
+        if (hasToken(value, "close")) close = true;
         continue;
       case "keep-alive":
       case "proxy-connection":
         continue;
       case "content-length":
-        declared = contentLength(value, body);
+        declared = contentLength(value, body, declared);
         continue;
       case "transfer-encoding":
         if (value.toLowerCase() !== "chunked") {
@@ -60,13 +64,14 @@ export function prepareHead(
       case "upgrade":
         throw new TypeError("Cannot request an upgrade: use WebSocket");
       case "host":
-        if (!/^[^\s/?#@]+$/.test(value)) {
+        if (hosted || readAuthority(value) === null) {
           throw new TypeError(
-            `Cannot request as host must be a host and a port: current value is ${
+            `Cannot request as host must be one host and maybe a port: current value is ${
               JSON.stringify(value)
             }`,
           );
         }
+        hosted = true;
         break;
       case "te":
         if (value !== "trailers") {
@@ -119,9 +124,9 @@ export function without(fields: readonly string[], name: string): string[] {
   return rest;
 }
 
-function contentLength(value: string, body: RequestBody | null): number {
-  const length = /^[0-9]{1,15}$/.test(value) ? Number(value) : -1;
-  if (length < 0 || (body !== null && body.length >= 0 && body.length !== length)) {
+function contentLength(value: string, body: RequestBody | null, earlier: number): number {
+  const length = readContentLength(value);
+  if (length < 0 || earlier >= 0 || (body !== null && body.length >= 0 && body.length !== length)) {
     throw new TypeError(
       `Cannot request as content-length must be the body's${
         body === null ? "" : ` ${body.length} octets`
@@ -131,12 +136,16 @@ function contentLength(value: string, body: RequestBody | null): number {
   return length;
 }
 
+/** Methods that may be given in any case, as in `fetch`; others are case-sensitive. */
+const ANY_CASE = new Set(["DELETE", "GET", "HEAD", "OPTIONS", "POST", "PUT"]);
+
 /**
- * Checks a method.
+ * The method as it is sent: `get` as GET, as `fetch` does with six methods. All others are
+ * case-sensitive (RFC 9110 §9.1).
  *
  * @throws {TypeError} If it cannot be sent.
  */
-export function checkMethod(method: string): void {
+export function checkMethod(method: string): string {
   if (typeof method !== "string" || !isToken(method) || method === "CONNECT") {
     throw new TypeError(
       `Cannot request as method must be a token other than CONNECT: current value is ${
@@ -144,4 +153,6 @@ export function checkMethod(method: string): void {
       }`,
     );
   }
+  const upper = method.toUpperCase();
+  return ANY_CASE.has(upper) ? upper : method;
 }

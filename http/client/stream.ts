@@ -5,6 +5,7 @@
  */
 import { pieceBytes } from "../message/body.ts";
 import { collect, type PieceSource, webStream } from "../message/collect.ts";
+import { checkTrailers } from "../message/connection_fields.ts";
 import { decompress, parseCodings } from "../coding/decompress.ts";
 import { StreamResetError } from "../message/error.ts";
 import type { ClientExchange, ResponseStart } from "./exchange.ts";
@@ -93,11 +94,12 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   /**
    * Ends the request, with a last piece of the body and trailer fields if given.
    *
-   * @throws {TypeError} If it was ended before.
+   * @throws {TypeError} If it was ended before, or trailers may not be sent.
    */
   closeWrite(body?: string | Uint8Array | null, trailers?: HeadersInput): void {
     if (this.#ended) throw new TypeError("Cannot close as the request was ended");
     const fields = trailers === undefined ? null : flattenHeaders(trailers);
+    if (fields !== null) checkTrailers(fields);
     this.#exchange.finish(body === null || body === undefined ? null : pieceBytes(body), fields);
     this.#ended = true;
   }

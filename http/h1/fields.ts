@@ -12,6 +12,9 @@ import {
   TOKEN_LOWER,
 } from "../message/headers.ts";
 import { MessageError } from "../message/message_error.ts";
+import { readAuthority } from "../message/authority.ts";
+import { readContentLength } from "../message/body_length.ts";
+import { hasToken, keepTrailers } from "../message/connection_fields.ts";
 
 const CR = 0x0d;
 const LF = 0x0a;
@@ -35,6 +38,8 @@ export class HeaderBlock {
   chunked = false;
   /** Value of host, or null. */
   host: string | null = null;
+  /** The authority host names, see `readAuthority`; "" if there is none. */
+  authority = "";
   /** Whether the connection ends with this message. */
   close = false;
   /** Whether `connection: keep-alive` is there. */
@@ -51,36 +56,24 @@ export class HeaderBlock {
   get object(): HeaderObject {
     return this.#object ??= headerObject(this.fields);
   }
-}
 
-/** RFC 9110 §7.2, RFC 3986 §3.2.2: a registered name or IPv4 address, or an IP literal; then a port. */
-export const HOST = /^(?:[A-Za-z0-9._~!$&'()*+,;=%-]+|\[[0-9A-Fa-f:.]+\])(?::[0-9]{0,5})?$/;
-
-/** Fields that may not stand in a trailer section: framing, routing, control (RFC 9110 §6.5.1). */
-const NOT_IN_TRAILERS = new Set([
-  "authorization",
-  "cache-control",
-  "connection",
-  "content-encoding",
-  "content-length",
-  "content-range",
-  "content-type",
-  "cookie",
-  "expect",
-  "host",
-  "keep-alive",
-  "max-forwards",
-  "proxy-authorization",
-  "set-cookie",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
-
-/** Whether a field may stand in a trailer section. */
-export function allowedInTrailers(name: string): boolean {
-  return !NOT_IN_TRAILERS.has(name);
+  /** The same block with another host: that of a request target in absolute-form. */
+  withAuthority(authority: string): HeaderBlock {
+    if (authority === this.authority) return this;
+    const block = new HeaderBlock();
+    for (let i = 0; i < this.fields.length; i += 2) {
+      if (this.fields[i] !== "host") block.fields.push(this.fields[i]!, this.fields[i + 1]!);
+    }
+    block.fields.push("host", authority);
+    block.host = block.authority = authority;
+    block.contentLength = this.contentLength;
+    block.chunked = this.chunked;
+    block.close = this.close;
+    block.keepAlive = this.keepAlive;
+    block.upgrade = this.upgrade;
+    block.expect = this.expect;
+    return block;
+  }
 }
 
 /**
@@ -147,29 +140,25 @@ function badName(buf: Uint8Array, start: number, at: number): MessageError {
 }
 
 /**
- * Reads a trailer section in `buf[start, end)`.
+ * Reads a trailer section in `buf[start, end)`. Fields that have no place there are dropped.
  *
- * @throws {MessageError} If it is malformed or has a field that must not be there.
+ * @throws {MessageError} If it is malformed or speaks of the message's framing.
  */
 export function readTrailers(
   buf: Uint8Array,
   start: number,
   end: number,
   maxFields: number,
-): string[] {
+): readonly string[] {
   const fields: string[] = [];
   readFields(buf, start, end, maxFields, fields);
   for (let i = 0; i < fields.length; i += 2) {
-    if (!allowedInTrailers(fields[i]!)) {
+    // Nobody sends these in good faith, and a reader that took them would see another message.
+    if (fields[i] === "content-length" || fields[i] === "transfer-encoding") {
       throw new MessageError(`Trailers must not have "${fields[i]}" (RFC 9110 §6.5.1)`);
     }
   }
-  return fields;
-}
-
-function hasToken(list: string, token: string): boolean {
-  if (list.length === token.length) return list.toLowerCase() === token;
-  return list.toLowerCase().split(",").some((item) => item.trim() === token);
+  return keepTrailers(fields);
 }
 
 function readBlock(buf: Uint8Array, start: number, end: number, limits: FieldLimits): HeaderBlock {
@@ -201,14 +190,14 @@ function readBlock(buf: Uint8Array, start: number, end: number, limits: FieldLim
         if (name === "content-length") {
           // RFC 9110 §8.6: 1*DIGIT. A list of equal numbers may be accepted; what may be forged in
           // two ways is not.
-          if (block.contentLength >= 0 || !/^[0-9]{1,15}$/.test(fields[i + 1]!)) {
+          if (block.contentLength >= 0 || readContentLength(fields[i + 1]!) < 0) {
             throw new MessageError(
               `Content-length must be one decimal number (RFC 9112 §6.3): got ${
                 JSON.stringify(fields[i + 1])
               }`,
             );
           }
-          block.contentLength = Number(fields[i + 1]);
+          block.contentLength = readContentLength(fields[i + 1]!);
         }
         break;
       case 17:
@@ -234,10 +223,15 @@ function readBlock(buf: Uint8Array, start: number, end: number, limits: FieldLim
       "Content-length and transfer-encoding must not come together (RFC 9112 §6.3)",
     );
   }
-  if (block.host !== null && !HOST.test(block.host)) {
-    block.refusal ??= new MessageError(
-      `Host must be a host and a port (RFC 9110 §7.2): got ${JSON.stringify(block.host)}`,
-    );
+  if (block.host !== null) {
+    const authority = readAuthority(block.host);
+    if (authority !== null) {
+      block.authority = authority;
+    } else {
+      block.refusal ??= new MessageError(
+        `Host must be a host and a port (RFC 9110 §7.2): got ${JSON.stringify(block.host)}`,
+      );
+    }
   }
   return block;
 }

@@ -7,7 +7,9 @@
  */
 import { FIELD_BYTE, latin1, TOKEN_LOWER } from "../message/headers.ts";
 import { MessageError } from "../message/message_error.ts";
-import { blockAt, type HeaderBlock, HOST } from "./fields.ts";
+import { isAuthorityForm, isHttpScheme, readAuthority } from "../message/authority.ts";
+import { encodeTarget, methodFault, SPECIAL, TARGET_BYTE } from "../message/target.ts";
+import { blockAt, type HeaderBlock } from "./fields.ts";
 
 /** Bounds of a message head. */
 export interface HeadLimits {
@@ -19,23 +21,12 @@ export interface HeadLimits {
   readonly maxTargetBytes: number;
 }
 
-/** What is taken unless configured. */
-export const DEFAULT_HEAD_LIMITS: HeadLimits = {
-  maxHeaderBytes: 32 << 10,
-  maxHeaderFields: 128,
-  maxTargetBytes: 8 << 10,
-};
-
 const CR = 0x0d;
 const LF = 0x0a;
 const SP = 0x20;
 
 /** Octets of a request line or status line besides its target or reason. */
 const LINE_OVERHEAD = 64;
-
-/** Octets allowed in a request target: visible ASCII but `#` (RFC 9112 §3.2, RFC 3986 §4.3). */
-const TARGET_BYTE = new Uint8Array(256).fill(1, 0x21, 0x7f);
-TARGET_BYTE[0x23] = 0;
 
 /**
  * Finds the end of a head as it arrives. Remembers how far it looked, so a head that comes byte by
@@ -92,8 +83,10 @@ function tooLarge(limits: HeadLimits): MessageError {
 export interface RequestHead {
   /** As sent. */
   readonly method: string;
-  /** Origin-form: path and query. */
+  /** Origin-form: path and query; or `*`. */
   readonly target: string;
+  /** Host and port the request is for; "" if it names none. */
+  readonly authority: string;
   /** 0 or 1: the minor version. */
   readonly minor: number;
   readonly block: HeaderBlock;
@@ -142,16 +135,17 @@ export function readRequestHead(
   limits: HeadLimits,
 ): RequestHead {
   let p = start;
-  let lower = false;
-  for (let c = TOKEN_LOWER[buf[p]!]!; c !== 0; c = TOKEN_LOWER[buf[++p]!]!) {
-    if (c === buf[p] && c >= 0x61 && c <= 0x7a) lower = true;
+  while (TOKEN_LOWER[buf[p]!] !== 0) p++;
+  if (buf[p] !== SP) throw new MessageError("Method must be a token and one blank");
+  let method = knownMethod(buf, start, p - start);
+  if (method === null) {
+    method = latin1(buf, start, p);
+    const fault = methodFault(method);
+    if (fault !== "") throw new MessageError(fault);
   }
-  if (buf[p] !== SP || p === start) throw new MessageError("Method must be a token and one blank");
-  const method = knownMethod(buf, start, p - start) ?? latin1(buf, start, p);
-  // Methods are case-sensitive (RFC 9110 §9.1): "get" is not GET, yet passes checks written for it.
-  if (lower) throw new MessageError(`Method must be in upper case: got ${JSON.stringify(method)}`);
   const targetStart = ++p;
-  while (TARGET_BYTE[buf[p]!] === 1) p++;
+  let kinds = 0;
+  for (let kind = TARGET_BYTE[buf[p]!]!; kind !== 0; kind = TARGET_BYTE[buf[++p]!]!) kinds |= kind;
   const targetEnd = p;
   if (buf[p] !== SP || targetEnd === targetStart) {
     throw new MessageError(
@@ -171,10 +165,18 @@ export function readRequestHead(
   p += 2;
   const block = blockAt(buf, p, end, limits);
   if (block.refusal !== null) throw block.refusal;
-  checkRequest(method, minor, block);
-  let target = latin1(buf, targetStart, targetEnd);
-  if (buf[targetStart] !== 0x2f) target = originForm(method, target, block);
-  return { method, target, minor, block };
+  const target = latin1(buf, targetStart, targetEnd);
+  checkRequest(method, target, minor, block);
+  if (buf[targetStart] !== 0x2f) return otherForm(method, target, minor, block);
+  const path = (kinds & SPECIAL) === 0 ? target : pathOf(target);
+  return { method, target: path, authority: block.authority, minor, block };
+}
+
+/** A target in origin-form as URLs have it. */
+function pathOf(target: string): string {
+  const path = encodeTarget(target);
+  if (path !== null) return path;
+  throw new MessageError("Request target must not have a backslash in its path (RFC 9112 §3.2)");
 }
 
 /** The minor version of `HTTP/1.x`. */
@@ -196,7 +198,7 @@ function readVersion(buf: Uint8Array, p: number): number {
   throw new MessageError("Version must be HTTP/1.0 or HTTP/1.1 (RFC 9112 §2.3)");
 }
 
-function checkRequest(method: string, minor: number, block: HeaderBlock): void {
+function checkRequest(method: string, target: string, minor: number, block: HeaderBlock): void {
   if (minor === 1) {
     if (block.host === null) {
       throw new MessageError("Host must be there in HTTP/1.1 (RFC 9112 §3.2)");
@@ -209,6 +211,13 @@ function checkRequest(method: string, minor: number, block: HeaderBlock): void {
     }
   } else if (block.chunked) {
     throw new MessageError("Transfer-encoding must not come in HTTP/1.0 (RFC 9112 §6.1)");
+  }
+  if (method === "CONNECT" && !isAuthorityForm(target)) {
+    throw new MessageError(
+      `Request target of CONNECT must be a host and a port (RFC 9112 §3.2.3): got ${
+        JSON.stringify(target)
+      }`,
+    );
   }
   // TRACE hands credentials back to scripts; this is no proxy for CONNECT.
   if (method === "TRACE" || method === "CONNECT") {
@@ -225,24 +234,40 @@ function checkRequest(method: string, minor: number, block: HeaderBlock): void {
   }
 }
 
-/** RFC 9112 §3.2.2: a server accepts absolute-form. Its authority must be the one in Host. */
-function originForm(method: string, target: string, block: HeaderBlock): string {
-  const match = /^https?:\/\/([^/?]*)(.*)$/i.exec(target);
-  if (match === null) {
+/**
+ * RFC 9112 §3.2.2, §3.2.4: a server accepts absolute-form, whose authority stands in for the one of
+ * Host, and `*` of OPTIONS.
+ */
+function otherForm(
+  method: string,
+  target: string,
+  minor: number,
+  block: HeaderBlock,
+): RequestHead {
+  if (target === "*" && method === "OPTIONS") {
+    return { method, target, authority: block.authority, minor, block };
+  }
+  const match = /^([A-Za-z]{4,5}):\/\/([^/?]*)/.exec(target);
+  if (match === null || !isHttpScheme(match[1]!)) {
     throw new MessageError(
       `Request target must be a path (RFC 9112 §3.2): got ${method} ${JSON.stringify(target)}`,
     );
   }
-  const authority = match[1]!;
-  if (!HOST.test(authority) || authority.toLowerCase() !== block.host?.toLowerCase()) {
+  const authority = readAuthority(match[2]!);
+  if (authority === null) {
     throw new MessageError(
-      `Request target and host must name one authority (RFC 9112 §3.2.2): got ${
-        JSON.stringify(authority)
-      } and ${JSON.stringify(block.host)}`,
+      `Request target must name a host and a port (RFC 9112 §3.2.2): got ${
+        JSON.stringify(match[2])
+      }`,
     );
   }
-  const path = match[2]!;
-  return path.charCodeAt(0) === 0x2f ? path : "/" + path;
+  const rest = target.slice(match[0].length);
+  const path = rest.charCodeAt(0) === 0x2f
+    ? pathOf(rest)
+    : rest === "" && method === "OPTIONS"
+    ? "*"
+    : pathOf("/" + rest);
+  return { method, target: path, authority, minor, block: block.withAuthority(authority) };
 }
 
 /**

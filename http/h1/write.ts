@@ -6,6 +6,7 @@
  */
 import type { FlatHeaders } from "../message/headers.ts";
 import type { Output } from "./output.ts";
+import { httpDate } from "../message/date.ts";
 import { statusText } from "../message/status_text.ts";
 
 const encoder = new TextEncoder();
@@ -62,15 +63,15 @@ export function writeContentLength(out: Output, n: number): void {
   writeField(out, "content-length", String(n));
 }
 
+let date = "";
 let dateBytes: Uint8Array = new Uint8Array(0);
-let dateUntil = 0;
 
-/** Writes `date: … CRLF` (RFC 9110 §6.6.1). It is made once a second. */
+/** Writes `date: … CRLF` (RFC 9110 §6.6.1). */
 export function writeDate(out: Output): void {
-  const now = Date.now();
-  if (now >= dateUntil || now < dateUntil - 1000) {
-    dateUntil = now - now % 1000 + 1000;
-    dateBytes = encoder.encode(`date: ${new Date(now).toUTCString()}\r\n`);
+  const now = httpDate();
+  if (now !== date) {
+    date = now;
+    dateBytes = encoder.encode(`date: ${now}\r\n`);
   }
   out.append(dateBytes);
 }

@@ -3,13 +3,17 @@
  * once: the result is kept on it, and equal blocks are one object (see `hpack`).
  */
 import type { FieldBlock } from "../hpack/mod.ts";
+import { isAuthorityForm, isHttpScheme, readAuthority } from "../message/authority.ts";
+import { readContentLength } from "../message/body_length.ts";
+import { isConnectionField } from "../message/connection_fields.ts";
+import { methodFault, readTarget } from "../message/target.ts";
 
 /** What a request's field block says, RFC 9113 §8.3.1. */
 export class RequestHead {
   method = "";
   scheme = "";
   path = "";
-  /** From `:authority`, else from `host`; "" if neither came. */
+  /** From `:authority`, else from `host`, see `readAuthority`; "" if neither came. */
   authority = "";
   /** `:protocol` of extended CONNECT (RFC 8441), or "". */
   protocol = "";
@@ -60,29 +64,19 @@ function isBlank(c: number): boolean {
   return c === 0x20 || c === 0x09;
 }
 
-/** Fields that speak of the connection and so have no place in HTTP/2, RFC 9113 §8.2.2. */
-const CONNECTION_FIELDS = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "transfer-encoding",
-  "upgrade",
-]);
-
 /** Why a regular field is malformed, or "". */
 function regularFault(name: string, value: string): string {
   if (badName(name)) return `field name ${JSON.stringify(name)} is not allowed`;
   if (badValue(value)) return `value of field ${JSON.stringify(name)} is not allowed`;
-  if (CONNECTION_FIELDS.has(name)) return `field "${name}" belongs to HTTP/1.1`;
+  if (isConnectionField(name)) return `field "${name}" belongs to HTTP/1.1`;
   if (name === "te" && value !== "trailers") return `field "te" must be "trailers"`;
   return "";
 }
 
-/** The number, -1 if there was none before, or NaN if it is no length or differs from an earlier one. */
-function readContentLength(value: string, earlier: number): number {
-  if (!/^\d{1,15}$/.test(value)) return NaN;
-  const length = Number(value);
-  return earlier >= 0 && earlier !== length ? NaN : length;
+/** The number, or NaN if it is no length or not the first. */
+function oneLength(value: string, earlier: number): number {
+  const length = readContentLength(value);
+  return length < 0 || earlier >= 0 ? NaN : length;
 }
 
 /** Checks a request's block. Kept on the block. */
@@ -132,37 +126,51 @@ function readRequest(head: RequestHead, fields: readonly string[]): string {
     const fault = regularFault(name, value);
     if (fault !== "") return fault;
     if (name === "content-length") {
-      head.contentLength = readContentLength(value, head.contentLength);
+      head.contentLength = oneLength(value, head.contentLength);
       if (Number.isNaN(head.contentLength)) return `content-length is not one number`;
     } else if (name === "host") {
-      if (host !== undefined && host !== value) return `host fields differ`;
+      // RFC 9112 §3.2: once, as a list of hosts is none.
+      if (host !== undefined) return "host must come once";
       host = value;
     }
   }
   if (!(seen & 1)) return "pseudo-header :method is missing";
-  if (badName(head.method.toLowerCase())) return ":method is not a token";
+  const fault = methodFault(head.method);
+  if (fault !== "") return fault;
+  const hostAuthority = host === undefined ? "" : readAuthority(host);
+  if (hostAuthority === null) return "host must be a host and a port";
   // RFC 9113 §8.5: CONNECT has neither :scheme nor :path, unless :protocol extends it (RFC 8441 §4).
   if (head.method === "CONNECT" && !(seen & 16)) {
     if (seen & 6) return "CONNECT must have neither :scheme nor :path";
-    if (head.authority === "") return "CONNECT must have :authority";
+    if (!isAuthorityForm(head.authority)) {
+      return "CONNECT must have a host and a port in :authority";
+    }
+    head.authority = readAuthority(head.authority)!;
     return "";
   }
   if (seen & 16 && head.method !== "CONNECT") return ":protocol belongs to CONNECT only";
   if (!(seen & 2)) return "pseudo-header :scheme is missing";
   if (!(seen & 4)) return "pseudo-header :path is missing";
+  if (!isHttpScheme(head.scheme)) return ":scheme must be http or https";
   // "This pseudo-header field MUST NOT be empty for http or https URIs"; other than "*" it starts
   // with "/".
-  if (head.path.charCodeAt(0) !== 0x2f && !(head.path === "*" && head.method === "OPTIONS")) {
-    return `:path must start with "/"`;
+  if (head.path !== "*" || head.method !== "OPTIONS") {
+    const path = readTarget(head.path);
+    if (path === null) return ':path must be a path and a query, from "/" on';
+    head.path = path;
   }
-  if (head.path.includes(" ")) return ":path must not have blanks";
-  if (head.authority.includes("@")) return ":authority must not have userinfo";
+  if (!(seen & 8)) {
+    head.authority = hostAuthority;
+    return "";
+  }
+  const authority = readAuthority(head.authority);
+  if (authority === null) return ":authority must be a host and a port";
+  head.authority = authority;
   // "A server SHOULD treat a request as malformed if it contains a Host header field that
   // identifies an entity that differs from the entity in the :authority pseudo-header field."
-  if (host !== undefined && seen & 8 && host.toLowerCase() !== head.authority.toLowerCase()) {
+  if (host !== undefined && hostAuthority !== authority) {
     return "host and :authority differ";
   }
-  if (!(seen & 8)) head.authority = host ?? "";
   return "";
 }
 
@@ -185,7 +193,7 @@ export function responseHead(block: FieldBlock): ResponseHead {
 
 function readResponse(head: ResponseHead, fields: readonly string[]): string {
   if (fields[0] !== ":status") return "pseudo-header :status must come first";
-  if (!/^[1-9]\d\d$/.test(fields[1]!)) {
+  if (!/^[1-9][0-9][0-9]$/.test(fields[1]!)) {
     return `:status must be three digits, not ${JSON.stringify(fields[1])}`;
   }
   head.status = Number(fields[1]);
@@ -196,7 +204,7 @@ function readResponse(head: ResponseHead, fields: readonly string[]): string {
     const fault = regularFault(name, value);
     if (fault !== "") return fault;
     if (name === "content-length") {
-      head.contentLength = readContentLength(value, head.contentLength);
+      head.contentLength = oneLength(value, head.contentLength);
       if (Number.isNaN(head.contentLength)) return `content-length is not one number`;
     }
   }
@@ -211,6 +219,8 @@ export function trailersFault(block: FieldBlock): string {
   for (let i = 0; i < fields.length && fault === ""; i += 2) {
     fault = fields[i]!.charCodeAt(0) === 0x3a
       ? `pseudo-header ${fields[i]} does not belong to trailers`
+      : fields[i] === "content-length"
+      ? `field "content-length" does not belong to trailers`
       : regularFault(fields[i]!, fields[i + 1]!);
   }
   block.note = fault;

@@ -102,7 +102,7 @@ export class H1ServerStream extends ServerStream {
   }
 
   get authority(): string {
-    return this.head.block.host ?? "";
+    return this.head.authority;
   }
 
   get hasBody(): boolean {

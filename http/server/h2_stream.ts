@@ -7,6 +7,7 @@ import { BodyBuffer } from "../message/body_buffer.ts";
 import { ConnectionLostError, StreamResetError, TimeoutError } from "../message/error.ts";
 import { fieldOf, type FlatHeaders, type HeaderObject, headerObject } from "../message/headers.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
+import { keepTrailers } from "../message/connection_fields.ts";
 import { BODY_RATE_GRACE_MS, BodyTooLargeError, type ServerLimits } from "./limits.ts";
 import type { Socket } from "../net/socket.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
@@ -169,7 +170,7 @@ export class H2ServerStream extends ServerStream {
 
   receiveHeaders(block: FieldBlock, end: boolean): void {
     if (this.#started) {
-      this.trailerFields = block.fields;
+      this.trailerFields = keepTrailers(block.fields);
       return;
     }
     this.#started = true;

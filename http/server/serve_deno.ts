@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { isHttpScheme, readAuthority } from "../message/authority.ts";
+import { methodFault, readTarget } from "../message/target.ts";
 import { checkPair } from "../net/certificate.ts";
 import { StreamResetError } from "../message/error.ts";
 import { ErrorCode } from "../message/error_code.ts";
@@ -16,6 +18,32 @@ import { type BodyPiece, ServerStream } from "./stream.ts";
 import type { WebSocketConnection } from "./websocket.ts";
 
 const encoder = new TextEncoder();
+
+/** What a web `Request` asks for, as the streams of the own engine say it. */
+interface FetchHead {
+  readonly authority: string;
+  readonly target: string;
+}
+
+/**
+ * Checks what `Deno.serve` leaves unchecked: it makes the URL of whatever stands in the request line
+ * and in Host. The result is the status to refuse the request with if that is not one URL.
+ */
+function readFetchHead({ method, url, headers }: Request): FetchHead | number {
+  if (methodFault(method) !== "") return 400;
+  if (method === "CONNECT" || method === "TRACE") return 405;
+  const match = /^([A-Za-z]{4,5}):\/\/([^/?#\\]*)/.exec(url);
+  if (match === null || !isHttpScheme(match[1]!)) return 400;
+  const authority = readAuthority(match[2]!);
+  const host = headers.get("host");
+  if (authority === null || (host !== null && readAuthority(host) === null)) return 400;
+  const rest = url.slice(match[0].length);
+  const target = readTarget(rest.charCodeAt(0) === 0x2f ? rest : "/" + rest);
+  if (target === null) return 400;
+  const expect = headers.get("expect");
+  if (expect !== null && expect.toLowerCase() !== "100-continue") return 417;
+  return { authority, target };
+}
 
 /** An exchange of which only a web `Request` is known. */
 class FetchStream extends ServerStream {
@@ -37,17 +65,25 @@ class FetchStream extends ServerStream {
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null;
   #wanted: (() => void) | null = null;
 
-  constructor(request: Request, info: Deno.ServeHandlerInfo | undefined, maxBodyBytes: number) {
+  constructor(
+    request: Request,
+    head: FetchHead,
+    info: Deno.ServeHandlerInfo | undefined,
+    maxBodyBytes: number,
+  ) {
     super();
     this.#source = request;
     this.#maxBodyBytes = maxBodyBytes;
     this.method = request.method;
-    const start = request.url.indexOf("/", request.url.indexOf("://") + 3);
-    this.target = start < 0 ? "/" : request.url.slice(start);
+    this.target = head.target;
+    this.authority = head.authority;
     const fields: string[] = [];
-    for (const [name, value] of request.headers) fields.push(name, value);
+    for (const [name, value] of request.headers) {
+      // RFC 9112 §3.2.2: where the request line names a host, it stands in for the one of Host.
+      const other = name === "host" && readAuthority(value) !== head.authority;
+      fields.push(name, other ? head.authority : value);
+    }
     this.fields = fields;
-    this.authority = new URL(request.url).host;
     const remote = info?.remoteAddr;
     const address = remote !== undefined && remote.transport === "tcp"
       ? { hostname: remote.hostname, port: remote.port, transport: "tcp" as const }
@@ -211,7 +247,9 @@ export interface FetchHandlerOptions {
 export function fetchHandler(handler: Handler, options: FetchHandlerOptions = {}): FetchHandler {
   const { maxBodyBytes } = serverLimits(options.limits);
   return (request, info) => {
-    const stream = new FetchStream(request, info, maxBodyBytes);
+    const head = readFetchHead(request);
+    if (typeof head === "number") return Promise.resolve(new Response(null, { status: head }));
+    const stream = new FetchStream(request, head, info, maxBodyBytes);
     stream.compress = options.compress ?? false;
     runHandler(handler, stream, options.onError);
     return stream.response;

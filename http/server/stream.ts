@@ -11,10 +11,10 @@ import {
   mayCompress,
   MIN_COMPRESS_BYTES,
 } from "../coding/compress.ts";
+import { readAuthority, withoutOwnPort } from "../message/authority.ts";
 import { collect, webStream } from "../message/collect.ts";
-import { MessageError } from "../message/message_error.ts";
+import { checkTrailers } from "../message/connection_fields.ts";
 import { Event, State, step } from "../message/exchange_state.ts";
-import { allowedInTrailers } from "../h1/fields.ts";
 import {
   type FlatHeaders,
   flattenHeaders,
@@ -61,13 +61,19 @@ export function formatAddress(address: SocketAddress): string {
 export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   /** Method, as sent. */
   abstract readonly method: string;
-  /** Path and query, as sent. */
+  /**
+   * Path and query, as sent, but that `"`, `<`, `>` and in paths also `` ` ``, `{`, `}` are
+   * percent-encoded, as in URLs. `*` for `OPTIONS *`.
+   */
   abstract readonly target: string;
   /** `HTTP/1.1` (also for clients of HTTP/1.0) or `HTTP/2`. */
   abstract readonly version: "HTTP/1.1" | "HTTP/2";
   /** Header fields in wire order, names in lower case. */
   abstract readonly fields: FlatHeaders;
-  /** Host and port the request is for; "" if it names none. */
+  /**
+   * Host and port the request is for, as in URLs: name in lower case, IPv6 address in brackets and in
+   * its shortest form. "" if it names none, as HTTP/1.0 may.
+   */
   abstract readonly authority: string;
   /** The socket it came on. */
   protected abstract readonly socket: Socket;
@@ -93,7 +99,10 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
 
   // ---- the request -----------------------------------------------------------------------------
 
-  /** Path without query, as sent: not decoded. */
+  /**
+   * Path without query: not decoded. Segments `.` and `..`, which URLs resolve, stand here as sent:
+   * for `/a/../b` the path of `request.url` is `/b`. It differs from this path in nothing else.
+   */
   get path(): string {
     const { target } = this;
     const at = target.indexOf("?");
@@ -130,26 +139,24 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
     return this.socket.tls?.peerCertificate;
   }
 
-  /** The whole URL. */
+  /**
+   * The whole URL. Its scheme is that of the connection; its host is `authority`, or this end's
+   * address if the request names none.
+   */
   get url(): string {
-    return `${this.scheme}://${this.authority || formatAddress(this.socket.localAddr)}${
+    const { scheme } = this;
+    const authority = this.authority || readAuthority(formatAddress(this.socket.localAddr)) ||
+      "localhost";
+    return `${scheme}://${withoutOwnPort(authority, scheme)}${
       this.target === "*" ? "" : this.target
     }`;
   }
 
   /**
    * The request as the web platform has it. Its body is this stream's: read one or the other.
-   *
-   * @throws {MessageError} If the request's host is none that a URL can have. A handler that lets it
-   * through answers 400.
    */
   get request(): Request {
     if (this.#request !== undefined) return this.#request;
-    if (!URL.canParse(this.url)) {
-      throw this.requestFault ??= new MessageError(
-        `Request must have a URL: got ${JSON.stringify(this.url)}`,
-      );
-    }
     const bodiless = this.method === "GET" || this.method === "HEAD" || !this.hasBody;
     return this.#request = new Request(this.url, {
       method: this.method,
@@ -302,17 +309,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
    */
   closeWrite(body?: BodyPiece | null, trailers?: HeadersInput): void {
     const fields = trailers === undefined ? null : flattenHeaders(trailers);
-    if (fields !== null) {
-      for (let i = 0; i < fields.length; i += 2) {
-        if (!allowedInTrailers(fields[i]!)) {
-          throw new TypeError(
-            `Cannot send "${
-              fields[i]
-            }" as a trailer: it must come before the body (RFC 9110 §6.5.1)`,
-          );
-        }
-      }
-    }
+    if (fields !== null) checkTrailers(fields);
     this.#headed("closeWrite");
     if (this.#given !== null && body && fields === null) body = this.#compressed(body);
     this.sendEnd(body === "" ? null : body ?? null, fields);
