@@ -12,6 +12,7 @@ export {
   checkCallback,
   checkChoice,
   checkCount,
+  checkNumber,
   checkOptions,
   checkSignal,
   checkText,

@@ -4,6 +4,7 @@
  * @module
  */
 import { TimeoutError } from "../message/error.ts";
+import { MAX_TIMER_MS } from "../message/options.ts";
 import type { Waiting } from "./pool.ts";
 import { type TimerNode, timers } from "../time/timer_wheel.ts";
 
@@ -67,7 +68,7 @@ export function sleep(ms: number, control: Control): Promise<void> {
     const timer = setTimeout(() => {
       control.cancel = null;
       resolve();
-    }, ms);
+    }, Math.min(ms, MAX_TIMER_MS));
     control.cancel = (reason) => {
       clearTimeout(timer);
       reject(reason);

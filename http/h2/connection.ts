@@ -240,6 +240,7 @@ export class Connection implements FrameSink, OutboundOwner {
     } else {
       const head = requestHead(block);
       if (head.malformed !== "" || (endStream && head.contentLength > 0)) {
+        this.#owner.onMalformed?.(head.malformed || "content-length was not reached");
         return this.#refuse(id, ErrorCode.PROTOCOL_ERROR);
       }
       stream = this.#owner.accept!(head, block, endStream);

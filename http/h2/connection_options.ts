@@ -28,6 +28,8 @@ export interface ConnectionOwner {
   accept?(head: RequestHead, block: FieldBlock, end: boolean): Stream | null;
   /** A request came that is over the header limits: answer it. Null resets the stream. */
   acceptOversize?(block: FieldBlock): Stream | null;
+  /** A request was refused as it breaks the rules. */
+  onMalformed?(reason: string): void;
   /** The peer's SETTINGS came; how many streams may be open may have changed. */
   onSettings?(): void;
   /** A stream is over: its place is free. */

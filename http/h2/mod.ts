@@ -3,7 +3,7 @@
  *
  * ```text
  * session          waits: socket, timers        ┐ I/O
- * keepalive  upload_linger                      ┘
+ * keepalive  upload_linger  check_options       ┘
  * connection       both roles, sans-IO          ┐
  * outbound  inbound  scheduler  stream          │ pure
  * abuse  stream_table  head                     │
@@ -15,6 +15,7 @@
  */
 export { type AbuseLimits, type BudgetLimit, DEFAULT_ABUSE_LIMITS } from "./abuse.ts";
 export { ErrorCode, errorCodeName } from "../message/error_code.ts";
+export { checkKeepalive, checkSessionOptions } from "./check_options.ts";
 export { Connection } from "./connection.ts";
 export { type ConnectionOptions, type ConnectionOwner } from "./connection_options.ts";
 export { PREFACE } from "./frame.ts";

@@ -41,6 +41,8 @@ export interface SessionOwner {
   accept?(head: RequestHead, block: FieldBlock, end: boolean): Stream | null;
   /** See {@linkcode ConnectionOwner}. */
   acceptOversize?(block: FieldBlock): Stream | null;
+  /** See {@linkcode ConnectionOwner}. */
+  onMalformed?(reason: string): void;
   /** The peer's SETTINGS came. */
   onSettings?(): void;
   /** A stream is over. */
@@ -185,6 +187,10 @@ export class Session implements ConnectionOwner {
 
   acceptOversize(block: FieldBlock): Stream | null {
     return this.#owner.acceptOversize?.(block) ?? null;
+  }
+
+  onMalformed(reason: string): void {
+    this.#owner.onMalformed?.(reason);
   }
 
   onSettings(): void {

@@ -62,13 +62,23 @@ export function checkCount(
 }
 
 /**
- * Checks a time, if it is given: a number of milliseconds >= 0. Fractions are allowed.
+ * Checks a number, if it is given. Fractions and Infinity are allowed.
  *
- * @throws {TypeError} If it is none.
+ * @throws {TypeError} If it is none, or less than `least`.
  */
-export function checkTime(what: string, name: string, value: unknown): void {
-  if (value === undefined || (typeof value === "number" && value >= 0)) return;
-  throw wrong(what, name, "a number >= 0, in milliseconds", value);
+export function checkNumber(what: string, name: string, value: unknown, least = 0): void {
+  if (value === undefined || (typeof value === "number" && value >= least)) return;
+  throw wrong(what, name, `a number >= ${least}`, value);
+}
+
+/**
+ * Checks a time, if it is given: a number of milliseconds. Fractions and Infinity are allowed.
+ *
+ * @throws {TypeError} If it is none, or less than `least`.
+ */
+export function checkTime(what: string, name: string, value: unknown, least = 0): void {
+  if (value === undefined || (typeof value === "number" && value >= least)) return;
+  throw wrong(what, name, `a number >= ${least}, in milliseconds`, value);
 }
 
 /**
@@ -78,7 +88,9 @@ export function checkTime(what: string, name: string, value: unknown): void {
  */
 export function checkBoolean(what: string, name: string, value: unknown): void {
   if (value === undefined || typeof value === "boolean") return;
-  throw wrong(what, name, "true or false", value);
+  throw new TypeError(
+    `Cannot ${what} as ${name} must be true or false: current value is ${shown(value, String)}`,
+  );
 }
 
 /**
@@ -133,14 +145,18 @@ export function checkSignal(what: string, name: string, value: unknown): void {
   throw wrong(what, name, "an AbortSignal", value);
 }
 
-/** The error for a value that cannot be used. Objects are named by kind: they may hold secrets. */
 function wrong(what: string, name: string, rule: string, value: unknown): TypeError {
-  const shown = typeof value === "string"
-    ? JSON.stringify(value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value)
-    : typeof value === "object" || typeof value === "function"
-    ? kindOf(value)
-    : String(value);
-  return new TypeError(`Cannot ${what} as ${name} must be ${rule}: current value is ${shown}`);
+  return new TypeError(
+    `Cannot ${what} as ${name} must be ${rule}: current value is ${shown(value, JSON.stringify)}`,
+  );
+}
+
+/** A wrong value in a message. Objects are named by kind: they may hold secrets. */
+function shown(value: unknown, text: (value: string) => string): string {
+  if (typeof value === "string") {
+    return text(value.length > MAX_SHOWN ? `${value.slice(0, MAX_SHOWN)}…` : value);
+  }
+  return typeof value === "object" || typeof value === "function" ? kindOf(value) : String(value);
 }
 
 /** Characters of a wrong value that its error shows. */

@@ -8,6 +8,7 @@ import { isIP } from "node:net";
 import { setImmediate } from "node:timers";
 import { abortable } from "@std/async";
 import { DialError, type DialPhase, TimeoutError } from "../message/error.ts";
+import { MAX_TIMER_MS } from "../message/options.ts";
 import { type DialTlsOptions, handshake, type Opening } from "./handshake.ts";
 import { race } from "./happy_eyeballs.ts";
 import { denoSocket, type Socket } from "./socket.ts";
@@ -131,7 +132,7 @@ export class Attempt implements Opening {
     signal?.throwIfAborted();
     const onAbort = () => this.#giveUp(signal!.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
-    const timer = timeout > 0
+    const timer = timeout > 0 && timeout <= MAX_TIMER_MS
       ? setTimeout(() => this.#giveUp(new TimeoutError("connectTimeout", timeout)), timeout)
       : undefined;
     try {

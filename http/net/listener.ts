@@ -14,6 +14,7 @@ import {
   checkAuthorities,
   peerCertificate,
 } from "./certificate.ts";
+import { checkBoolean, checkCount, checkTime } from "../message/options.ts";
 import { denoSocket, nodeSocket, type Socket, type TlsInfo } from "./socket.ts";
 
 /** Where and how to listen. */
@@ -92,8 +93,11 @@ function joinAddr(hostname: string, port: number): string {
   return hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
 }
 
-/** Accepted sockets that failed before they were handed over are counted here, not thrown. */
-export type AcceptErrorHandler = (error: unknown) => void;
+/**
+ * Called with errors of connections that failed before they were handed over; `accepting` if the
+ * fault is of this side, which could not accept, and not of one client. Must not throw.
+ */
+export type AcceptErrorHandler = (error: unknown, accepting: boolean) => void;
 
 /** Asked before a TLS handshake begins, with how many are under way; false closes the connection. */
 export type Admission = (handshaking: number) => boolean;
@@ -101,27 +105,38 @@ export type Admission = (handshaking: number) => boolean;
 /** What `listen(2)` takes; the system cuts it to its own limit. */
 const MAX_BACKLOG = 2 ** 31 - 1;
 
+/** The names of {@linkcode ListenOptions}, for checks of options that extend them. */
+export const LISTEN_NAMES = {
+  addr: true,
+  tls: true,
+  certs: true,
+  alpnProtos: true,
+  ciphers: true,
+  backlog: true,
+  clientCa: true,
+  requireClientCert: true,
+  handshakeTimeout: true,
+} as const satisfies { readonly [K in keyof Required<ListenOptions>]: true };
+
+/** The protocols a server speaks, most wanted first. */
+export const PROTOCOLS: readonly string[] = ["h2", "http/1.1"];
+
 /**
  * Checks what can be checked before a port is opened.
  *
  * @throws {TypeError} If an option cannot be used.
  */
 export function checkListenOptions(options: ListenOptions): void {
-  const { backlog, tls, clientCa, requireClientCert, handshakeTimeout } = options;
+  const { backlog, tls, alpnProtos, clientCa, requireClientCert, handshakeTimeout } = options;
+  checkCount("listen", "backlog", backlog, 1, MAX_BACKLOG);
+  checkBoolean("listen", "tls", tls);
+  checkBoolean("listen", "requireClientCert", requireClientCert);
+  checkTime("listen", "handshakeTimeout", handshakeTimeout);
+  // None at all is a choice too: then ALPN is not spoken.
+  if (!Array.isArray(alpnProtos) || alpnProtos.length > 0) checkProtocols("listen", alpnProtos);
   const wrong = (rule: string, value: unknown) => {
     throw new TypeError(`Cannot listen as ${rule}: current value is ${value}`);
   };
-  if (
-    backlog !== undefined &&
-    (!Number.isInteger(backlog) || backlog < 1 || backlog > MAX_BACKLOG)
-  ) wrong(`backlog must be an integer from 1 to ${MAX_BACKLOG}`, backlog);
-  if (tls !== undefined && typeof tls !== "boolean") wrong("tls must be true or false", tls);
-  if (requireClientCert !== undefined && typeof requireClientCert !== "boolean") {
-    wrong("requireClientCert must be true or false", requireClientCert);
-  }
-  if (handshakeTimeout !== undefined && !(handshakeTimeout >= 0)) {
-    wrong("handshakeTimeout must be a number >= 0", handshakeTimeout);
-  }
   // Who asks for certificates and gets a server that takes anyone must hear of it.
   if (tls !== true && (requireClientCert === true || clientCa !== undefined)) {
     wrong("client certificates need TLS: set tls to true", tls);
@@ -130,6 +145,23 @@ export function checkListenOptions(options: ListenOptions): void {
     wrong("requireClientCert needs clientCa, the authorities they must come from", clientCa);
   }
   if (clientCa !== undefined) checkAuthorities(clientCa, "clientCa", "listen");
+}
+
+/**
+ * Checks a list of ALPN protocols, if it is given.
+ *
+ * @throws {TypeError} If it is empty or has another than "h2" and "http/1.1".
+ */
+export function checkProtocols(what: string, protocols: unknown): void {
+  if (
+    protocols === undefined || (Array.isArray(protocols) && protocols.length > 0 &&
+      protocols.every((protocol) => PROTOCOLS.includes(protocol)))
+  ) return;
+  throw new TypeError(
+    `Cannot ${what} as alpnProtos must be a list of "h2" and "http/1.1": current value is ${
+      JSON.stringify(protocols)
+    }`,
+  );
 }
 
 /**
@@ -176,14 +208,14 @@ function plainListener(
         conn = await listener.accept();
       } catch (error) {
         if (!open) return;
-        onError(error);
+        onError(error, true);
         await delay(ACCEPT_RETRY_MS);
         continue;
       }
       try {
         onSocket(denoSocket(conn));
       } catch (error) {
-        onError(error);
+        onError(error, true);
         try {
           conn.close();
         } catch {
@@ -257,7 +289,7 @@ function tlsListener(
       onSocket(nodeSocket(socket, tlsInfo(socket)));
     } catch (error) {
       socket.destroy();
-      onError(error);
+      onError(error, true);
     }
   });
   server.on("tlsClientError", (error: unknown, socket: TLSSocket) => {
@@ -269,9 +301,10 @@ function tlsListener(
         `Cannot accept connection as the client's certificate was refused: ${refused}`,
         { cause: error },
       ),
+      false,
     );
   });
-  server.on("error", onError);
+  server.on("error", (error) => onError(error, true));
   bind(server, bound, options.backlog);
   let closing: Promise<void> | null = null;
   return {

@@ -5,6 +5,7 @@
  */
 import { TimeoutError } from "../message/error.ts";
 import { MessageError } from "../message/message_error.ts";
+import { printable, tellError } from "../message/tell.ts";
 import { BodyTooLargeError } from "./limits.ts";
 import type { ServerStream } from "./stream.ts";
 
@@ -14,8 +15,8 @@ import type { ServerStream } from "./stream.ts";
  */
 export type Handler = (stream: ServerStream) => unknown;
 
-/** Told of errors that handlers throw and of handlers that give no answer. Must not throw. */
-export type ErrorListener = (error: unknown, stream: ServerStream) => void;
+/** Told of errors that handlers throw and of handlers that give no answer. */
+export type ErrorListener = (error: unknown, stream?: ServerStream) => unknown;
 
 /**
  * Runs `handler`. The promise never rejects; undefined means it is done already.
@@ -23,7 +24,7 @@ export type ErrorListener = (error: unknown, stream: ServerStream) => void;
 export function runHandler(
   handler: Handler,
   stream: ServerStream,
-  onError: ErrorListener | undefined,
+  onError: ErrorListener | null | undefined,
 ): Promise<void> | undefined {
   let result: unknown;
   try {
@@ -42,7 +43,7 @@ export function runHandler(
 async function settle(
   result: unknown,
   stream: ServerStream,
-  onError: ErrorListener | undefined,
+  onError: ErrorListener | null | undefined,
 ): Promise<void> {
   try {
     const value = await result;
@@ -54,7 +55,7 @@ async function settle(
 }
 
 /** Ends what the handler began; answers 500 if it began nothing. */
-function conclude(stream: ServerStream, onError: ErrorListener | undefined): void {
+function conclude(stream: ServerStream, onError: ErrorListener | null | undefined): void {
   if (stream.finished) return;
   if (stream.responded) {
     try {
@@ -82,15 +83,20 @@ function statusOf(stream: ServerStream, error: unknown): number {
   return 400;
 }
 
-function failed(stream: ServerStream, error: unknown, onError: ErrorListener | undefined): void {
+function failed(
+  stream: ServerStream,
+  error: unknown,
+  onError: ErrorListener | null | undefined,
+): void {
   const status = statusOf(stream, error);
   // A client that went away or broke the rules is no error of the handler.
-  if (status === 500 && onError !== undefined && !stream.aborted) {
-    try {
-      onError(error, stream);
-    } catch {
-      // A listener that fails has nobody left to tell.
-    }
+  if (status === 500 && !stream.aborted) {
+    tellError(
+      onError,
+      `Handler of ${stream.method} ${printable(stream.path)} failed`,
+      error,
+      stream,
+    );
   }
   if (stream.finished) return;
   if (stream.responded) {

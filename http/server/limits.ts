@@ -5,6 +5,8 @@
  * @module
  */
 
+import { checkCount, checkNumber, checkOptions, checkTime } from "../message/options.ts";
+
 /** Limits of a server. Times are milliseconds; 0 switches a time limit off. */
 export interface ServerLimits {
   /** Octets of a request head. HTTP/1.1: 431, closed. HTTP/2: 431 or RST_STREAM. @default {32768} */
@@ -71,30 +73,26 @@ export const DEFAULT_SERVER_LIMITS: Required<ServerLimits> = {
 /** Milliseconds a body may come slower than `minBodyRate`. */
 export const BODY_RATE_GRACE_MS = 5000;
 
+const NAMES = Object.keys(DEFAULT_SERVER_LIMITS) as (keyof ServerLimits)[];
+
 /**
  * Fills in the defaults.
  *
  * @throws {TypeError} If a limit is not a number >= 0, or has a name that is none.
  */
 export function serverLimits(limits: ServerLimits = {}): Required<ServerLimits> {
-  const merged: Record<string, number> = { ...DEFAULT_SERVER_LIMITS };
-  for (const [name, value] of Object.entries(limits)) {
+  checkOptions("listen with limits", NAMES, limits);
+  const merged: { -readonly [K in keyof ServerLimits]-?: number } = { ...DEFAULT_SERVER_LIMITS };
+  for (const name of NAMES) {
+    const value = limits[name];
     if (value === undefined) continue;
-    if (!(name in DEFAULT_SERVER_LIMITS)) {
-      throw new TypeError(
-        `Cannot use limit ${JSON.stringify(name)} as it must be one of ${
-          Object.keys(DEFAULT_SERVER_LIMITS).join(", ")
-        }`,
-      );
-    }
-    if (typeof value !== "number" || !(value >= 0)) {
-      throw new TypeError(
-        `Cannot use limit ${name} as it must be a number >= 0: current value is ${value}`,
-      );
-    }
+    const path = `limits.${name}`;
+    if (name.endsWith("Timeout")) checkTime("listen", path, value);
+    else if (name.endsWith("Rate")) checkNumber("listen", path, value);
+    else checkCount("listen", path, value, 0, Infinity);
     merged[name] = value;
   }
-  return merged as unknown as Required<ServerLimits>;
+  return merged;
 }
 
 /** A message body is longer than its reader allows. */

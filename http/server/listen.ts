@@ -3,11 +3,19 @@
  *
  * @module
  */
-import type { SessionOptions } from "../h2/mod.ts";
+import { checkSessionOptions, type SessionOptions } from "../h2/mod.ts";
+import type { MessageError } from "../message/message_error.ts";
+import {
+  checkBoolean,
+  checkCallback,
+  checkChoice,
+  checkOptions,
+  optionNames,
+} from "../message/options.ts";
 import type { Handler } from "./handler.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { Certificate } from "../net/certificate.ts";
-import type { ListenOptions } from "../net/listener.ts";
+import { LISTEN_NAMES, type ListenOptions, PROTOCOLS } from "../net/listener.ts";
 import { type ExchangeTaker, serve } from "./server.ts";
 import { listenDeno } from "./serve_deno.ts";
 import type { ServerStream } from "./stream.ts";
@@ -29,10 +37,21 @@ export interface ServerOptions extends ListenOptions {
   /** HTTP/2 settings beyond `limits`: windows, budgets against abuse, keep-alive. */
   readonly http2?: SessionOptions;
   /**
-   * Told of what handlers throw (with the stream), and of connections that failed before a request
-   * could be served (without). Nothing is printed otherwise.
+   * Called with what handlers throw (and the stream), and with the errors of connections that failed
+   * before a request could be served, such as TLS handshakes (without one). What it throws itself is
+   * printed.
+   *
+   * Without it `console.error` prints what handlers throw, with its stack, the method and the path;
+   * and that connections cannot be accepted. Failed handshakes of clients are not printed: they are
+   * everyday on an open port. Null silences all.
    */
-  readonly onError?: (error: unknown, stream?: ServerStream) => void;
+  readonly onError?: ((error: unknown, stream?: ServerStream) => unknown) | null;
+  /**
+   * Called with requests that were refused before a handler saw them, as they break the rules or a
+   * limit, and with the client's `host:port`. `error.status` is what the client was answered; over
+   * HTTP/2 a malformed request is reset instead (RFC 9113 §8.1.1). Not printed without it.
+   */
+  readonly onBadRequest?: ((error: MessageError, remoteAddr: string) => unknown) | null;
   /**
    * `"own"`: this module's engine. `"deno"`: `Deno.serve`, for places where only that is to be had;
    * what it cannot do is refused with an error. @default {"own"}
@@ -62,8 +81,6 @@ export interface HttpServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const PROTOCOLS: readonly string[] = ["h2", "http/1.1"];
-
 /**
  * Serves HTTP/1.1 and HTTP/2 on one port: over TLS as ALPN decides, without TLS HTTP/2 by prior
  * knowledge. Throws `TypeError` on a wrong configuration and the system's error if the port cannot
@@ -85,43 +102,43 @@ const PROTOCOLS: readonly string[] = ["h2", "http/1.1"];
  * ```
  */
 export function listen(options: ServerOptions): HttpServer {
-  if (options === null || typeof options !== "object") {
-    throw new TypeError(`Cannot listen as the configuration must be an object: got ${options}`);
-  }
-  if (options.handler === undefined && options.registrar === undefined) {
-    throw new TypeError("Cannot listen without a handler: give handler: (stream) => …");
-  }
-  if (options.handler !== undefined && typeof options.handler !== "function") {
-    throw new TypeError(
-      `Cannot listen as handler must be a function: got ${typeof options.handler}`,
-    );
-  }
+  checkServerOptions(options);
   if (options.engine === "deno") return listenDeno(options);
-  if (options.engine !== undefined && options.engine !== "own") {
-    throw new TypeError(
-      `Cannot listen as engine must be "own" or "deno": current value is ${
-        JSON.stringify(options.engine)
-      }`,
-    );
-  }
-  const { onError, registrar, alpnProtos = PROTOCOLS, handler, limits, http2 } = options;
-  for (const protocol of alpnProtos) {
-    if (!PROTOCOLS.includes(protocol)) {
-      throw new TypeError(
-        `Cannot listen as alpnProtos must be among "h2" and "http/1.1": current value is ${
-          JSON.stringify(protocol)
-        }`,
-      );
-    }
-  }
+  const { registrar, alpnProtos = PROTOCOLS } = options;
   return serve({
     ...options,
     alpnProtos,
-    onError: (error) => onError?.(error),
-    onHandlerError: (error, stream) => onError?.(error, stream),
-    ...(handler === undefined ? {} : { handler }),
     ...(registrar === undefined ? {} : { taker: registrar }),
-    ...(limits === undefined ? {} : { limits }),
-    ...(http2 === undefined ? {} : { http2 }),
   });
+}
+
+const NAMES = optionNames<ServerOptions>({
+  ...LISTEN_NAMES,
+  handler: true,
+  registrar: true,
+  limits: true,
+  compress: true,
+  http2: true,
+  onError: true,
+  onBadRequest: true,
+  engine: true,
+});
+
+function checkServerOptions(options: ServerOptions): void {
+  checkOptions("listen", NAMES, options);
+  const { handler, registrar } = options;
+  if (handler === undefined && registrar === undefined) {
+    throw new TypeError("Cannot listen without a handler: give handler: (stream) => …");
+  }
+  checkCallback("listen", "handler", handler);
+  if (registrar !== undefined && typeof registrar?.takeStream !== "function") {
+    throw new TypeError(
+      "Cannot listen as registrar must be a grpc.Registrar or what grpc.mount() returns",
+    );
+  }
+  checkBoolean("listen", "compress", options.compress);
+  checkSessionOptions("listen", options.http2);
+  checkCallback("listen", "onError", options.onError);
+  checkCallback("listen", "onBadRequest", options.onBadRequest);
+  checkChoice("listen", "engine", options.engine, ["own", "deno"]);
 }

@@ -11,6 +11,7 @@ import { ErrorCode } from "../message/error_code.ts";
 import { type Handler, runHandler } from "./handler.ts";
 import type { FlatHeaders } from "../message/headers.ts";
 import { BodyTooLargeError, type ServerLimits, serverLimits } from "./limits.ts";
+import { checkBoolean, checkCallback, checkOptions, optionNames } from "../message/options.ts";
 import { checkListenOptions, parseAddr } from "../net/listener.ts";
 import type { HttpServer, ServerOptions } from "./listen.ts";
 import type { Socket } from "../net/socket.ts";
@@ -221,8 +222,8 @@ export interface FetchHandlerOptions {
   readonly limits?: ServerLimits;
   /** Compress responses given whole, for clients that take it. @default {false} */
   readonly compress?: boolean;
-  /** Told of what handlers throw. */
-  readonly onError?: (error: unknown, stream: ServerStream) => void;
+  /** Called with what handlers throw, and the stream; printed without it; null silences. */
+  readonly onError?: ((error: unknown, stream?: ServerStream) => unknown) | null;
 }
 
 /**
@@ -245,6 +246,16 @@ export interface FetchHandlerOptions {
  * ```
  */
 export function fetchHandler(handler: Handler, options: FetchHandlerOptions = {}): FetchHandler {
+  checkOptions("make a handler", FETCH_NAMES, options);
+  checkBoolean("make a handler", "compress", options.compress);
+  checkCallback("make a handler", "onError", options.onError);
+  if (typeof handler !== "function") {
+    throw new TypeError(`Cannot make a handler as it must be a function: got ${typeof handler}`);
+  }
+  return fetchHandlerOf(handler, options);
+}
+
+function fetchHandlerOf(handler: Handler, options: FetchHandlerOptions): FetchHandler {
   const { maxBodyBytes } = serverLimits(options.limits);
   return (request, info) => {
     const head = readFetchHead(request);
@@ -256,6 +267,12 @@ export function fetchHandler(handler: Handler, options: FetchHandlerOptions = {}
   };
 }
 
+const FETCH_NAMES = optionNames<FetchHandlerOptions>({
+  limits: true,
+  compress: true,
+  onError: true,
+});
+
 /** Options that need the module's own engine. */
 const OWN_ENGINE_ONLY = [
   "alpnProtos",
@@ -264,6 +281,7 @@ const OWN_ENGINE_ONLY = [
   "requireClientCert",
   "registrar",
   "http2",
+  "onBadRequest",
 ] as const;
 
 /** `listen({ engine: "deno" })`. */
@@ -288,7 +306,7 @@ export function listenDeno(options: ServerOptions): HttpServer {
     ...(options.backlog === undefined ? {} : { tcpBacklog: options.backlog }),
     ...(tls === true ? { cert: certs![0]!.cert, key: certs![0]!.key } : {}),
     onListen: () => {},
-  }, fetchHandler(options.handler!, options));
+  }, fetchHandlerOf(options.handler!, options));
   const { drainTimeout } = serverLimits(options.limits);
   const { addr } = server;
   let closing: Promise<void> | undefined;

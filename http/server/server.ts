@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { MessageError } from "../message/message_error.ts";
+import { MessageError } from "../message/message_error.ts";
 import { type ServerHost, ServerSession } from "./h1_session.ts";
 import type { H1ServerStream } from "./h1_stream.ts";
 import { PREFACE, type RequestHead, Session, type SessionOptions, type Stream } from "../h2/mod.ts";
@@ -13,10 +13,11 @@ import { type ErrorListener, type Handler, runHandler } from "./handler.ts";
 import { latin1 } from "../message/headers.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
+import { tell, tellError } from "../message/tell.ts";
 import type { Certificate } from "../net/certificate.ts";
 import { type Listener, type ListenOptions, openListener } from "../net/listener.ts";
 import type { Socket } from "../net/socket.ts";
-import type { ServerStream } from "./stream.ts";
+import { formatAddress, type ServerStream } from "./stream.ts";
 import { Watchdog } from "../time/watchdog.ts";
 
 /** Something that may take an exchange before the handler does, such as a gRPC service. */
@@ -29,6 +30,9 @@ export interface ExchangeTaker {
    */
   takeExchange?(stream: ServerStream): Promise<void> | null;
 }
+
+/** Told of requests that were refused before a handler saw them, with the client's `host:port`. */
+export type BadRequestListener = (error: MessageError, remoteAddr: string) => unknown;
 
 /** Settings of {@linkcode serve}. */
 export interface ServeOptions extends ListenOptions {
@@ -46,12 +50,10 @@ export interface ServeOptions extends ListenOptions {
   readonly http2?: SessionOptions;
   /** Milliseconds `close()` waits for exchanges that run, before it cuts them. Overrides `limits`. */
   readonly drainTimeout?: number;
-  /** Told of connections that failed before they were served: handshakes, accept errors. */
-  readonly onError?: (error: unknown) => void;
-  /** Told of errors that handlers throw. */
-  readonly onHandlerError?: ErrorListener;
-  /** Told of HTTP/1.1 requests that could not be read, with the client's address. */
-  readonly onRefused?: (error: MessageError, socket: Socket) => void;
+  /** See `onError` of {@linkcode listen}. */
+  readonly onError?: ErrorListener | null;
+  /** See `onBadRequest` of {@linkcode listen}. */
+  readonly onBadRequest?: BadRequestListener | null;
 }
 
 /** Answers when there is no handler. */
@@ -72,6 +74,8 @@ export class Server implements AsyncDisposable {
   #handlers = 0;
   #running = new Set<Promise<void>>();
   #closing: Promise<void> | null = null;
+  /** Whether the last connection could not be accepted. */
+  #acceptFailed = false;
 
   /** See {@linkcode serve}. */
   constructor(options: ServeOptions) {
@@ -89,12 +93,12 @@ export class Server implements AsyncDisposable {
     this.#host = {
       limits: this.#limits,
       handle: (stream: ServerStream) => this.#handle(stream),
-      ...(options.onRefused === undefined ? {} : { onRefused: options.onRefused }),
+      onBadRequest: (error: MessageError, socket: Socket) => this.#refused(error, socket),
     };
     this.#listener = openListener(
       { handshakeTimeout: this.#limits.handshakeTimeout, ...options },
       (socket) => this.#onSocket(socket),
-      (error) => options.onError?.(error),
+      (error, accepting) => this.#onConnectionError(error, accepting),
       (handshaking) => this.connections + handshaking < this.#limits.maxConnections,
     );
   }
@@ -124,7 +128,24 @@ export class Server implements AsyncDisposable {
     this.#listener.setCerts(certs);
   }
 
+  /**
+   * Without a listener only what fails on this side is printed, and once in a row: strangers that
+   * break off a handshake are everyday on an open port.
+   */
+  #onConnectionError(error: unknown, accepting: boolean): void {
+    const { onError } = this.#options;
+    if (onError === undefined && (!accepting || this.#acceptFailed)) return;
+    this.#acceptFailed = accepting;
+    tellError(onError, `Accepting connections on ${this.addr} failed`, error);
+  }
+
+  #refused(error: MessageError, socket: Socket): void {
+    const { onBadRequest } = this.#options;
+    if (onBadRequest) tell(onBadRequest, error, formatAddress(socket.remoteAddr));
+  }
+
   #onSocket(socket: Socket): void {
+    this.#acceptFailed = false;
     if (this.#closing !== null || this.connections >= this.#limits.maxConnections) {
       socket.close();
       return;
@@ -179,17 +200,27 @@ export class Server implements AsyncDisposable {
 
   #serveH2(socket: Socket, head?: Uint8Array): void {
     const limits = this.#limits;
+    const refuse = (message: string, status: number) => {
+      this.#refused(new MessageError(message, status), socket);
+      return new RefusalStream(status);
+    };
     const session: Session = new Session("server", socket, {
       accept: (requestHead, block) =>
         this.#options.taker?.takeStream(requestHead, block, session) ??
           (this.#handlers >= limits.maxHandlers
             ? new RefusalStream(503)
             : limits.maxBodyBytes > 0 && requestHead.contentLength > limits.maxBodyBytes
-            ? new RefusalStream(413)
+            ? refuse(`Body must be <= ${limits.maxBodyBytes} bytes`, 413)
             : requestHead.method === "CONNECT" || requestHead.method === "TRACE"
-            ? new RefusalStream(405)
+            ? refuse(`Method must be another than ${requestHead.method}`, 405)
             : new H2ServerStream(requestHead, block, socket, this.#host).wire),
-      acceptOversize: () => new RefusalStream(431),
+      acceptOversize: () =>
+        refuse(
+          `Head must be <= ${limits.maxHeaderBytes} bytes in <= ${limits.maxHeaderFields} fields`,
+          431,
+        ),
+      onMalformed: (reason) =>
+        this.#refused(new MessageError(`Request is malformed: ${reason}`), socket),
       onStreamClosed: (stream) => {
         if (stream instanceof Wire) stream.exchange.over();
       },
@@ -214,7 +245,7 @@ export class Server implements AsyncDisposable {
       taken = this.#options.taker?.takeExchange?.(stream) ?? null;
     } catch (error) {
       // What a taker throws is answered as what a handler throws.
-      return runHandler(() => Promise.reject(error), stream, this.#options.onHandlerError);
+      return runHandler(() => Promise.reject(error), stream, this.#options.onError);
     }
     if (taken !== null) return this.#counted(runHandler(() => taken, stream, undefined));
     if (this.#handlers >= this.#limits.maxHandlers) {
@@ -226,7 +257,7 @@ export class Server implements AsyncDisposable {
     const running = runHandler(
       this.#options.handler ?? NOT_FOUND,
       stream,
-      this.#options.onHandlerError,
+      this.#options.onError,
     );
     if (running === undefined) {
       this.#handlers--;

@@ -23,6 +23,9 @@ const TICK_MS = 4;
 /** Slots of the ring: deadlines further than this many ticks away go round more than once. */
 const SLOTS = 1024;
 
+/** The platform's longest timer, milliseconds; what is asked beyond fires at once. */
+const MAX_PLATFORM_MS = 2 ** 31 - 1;
+
 /** A hashed timer wheel. */
 export class TimerWheel {
   readonly #slots: (TimerNode | null)[] = new Array(SLOTS).fill(null);
@@ -36,8 +39,9 @@ export class TimerWheel {
   #armedFor = Infinity;
   #holders = 0;
 
-  /** Sets `node` to fire in `ms` milliseconds. It must not be set already. */
+  /** Sets `node` to fire in `ms` milliseconds; Infinity: never. It must not be set already. */
   add(node: TimerNode, ms: number): void {
+    if (ms === Infinity) return;
     const now = performance.now();
     if (this.#size++ === 0) this.#current = Math.floor(now / TICK_MS);
     const due = Math.floor((now + Math.max(0, ms)) / TICK_MS) + 1;
@@ -85,7 +89,10 @@ export class TimerWheel {
   #arm(due: number, now: number): void {
     if (this.#timer !== undefined) clearTimeout(this.#timer);
     this.#armedFor = due;
-    this.#timer = setTimeout(this.#fire, Math.max(1, due * TICK_MS - now));
+    this.#timer = setTimeout(
+      this.#fire,
+      Math.min(Math.max(1, due * TICK_MS - now), MAX_PLATFORM_MS),
+    );
     if (this.#holding === 0) this.#hold(false);
   }
 
