@@ -158,7 +158,7 @@ export function checkProtocols(what: string, protocols: unknown): void {
       protocols.every((protocol) => PROTOCOLS.includes(protocol)))
   ) return;
   throw new TypeError(
-    `Cannot ${what} as alpnProtos must be a list of "h2" and "http/1.1": current value is ${
+    `Cannot ${what} as alpnProtos must be among "h2" and "http/1.1": current value is ${
       JSON.stringify(protocols)
     }`,
   );

@@ -46,7 +46,7 @@ export interface ServerHost {
   /** Serves one exchange. Never rejects; undefined if it is over already. */
   handle(stream: H1ServerStream): Promise<void> | undefined;
   /** A request that could not be read was refused. */
-  onBadRequest(error: MessageError, socket: Socket): void;
+  onBadRequest?(error: MessageError, socket: Socket): void;
 }
 
 /** See the module. */
@@ -336,7 +336,7 @@ export class ServerSession {
   async #refuse(error: MessageError): Promise<void> {
     this.#watchdog.clear();
     const { output } = this;
-    this.#host.onBadRequest(error, this.socket);
+    this.#host.onBadRequest?.(error, this.socket);
     writeStatusLine(output, error.status);
     writeDate(output);
     writeContentLength(output, 0);
