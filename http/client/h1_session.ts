@@ -23,7 +23,7 @@ import { BodyReader } from "../h1/body.ts";
 import { nextPiece } from "../h1/next_piece.ts";
 import { MessageError } from "../message/message_error.ts";
 import { Input } from "../h1/input.ts";
-import { Output } from "../h1/output.ts";
+import { SocketWriter } from "../net/socket_writer.ts";
 import {
   checkFirstResponseByte,
   type HeadLimits,
@@ -75,7 +75,7 @@ interface Refable {
 export class ClientSession {
   readonly socket: Socket;
   readonly input: Input;
-  readonly output: Output;
+  readonly output: SocketWriter;
   /** Exchanges begun on it. */
   count = 0;
   /** The connection can carry nothing more. */
@@ -93,8 +93,9 @@ export class ClientSession {
     this.socket = socket;
     this.#owner = owner;
     this.input = new Input(socket);
-    const limits = { writeTimeout, minWriteRate: 0 };
-    this.output = new Output(socket, limits, (error) => this.#onWriteError(error));
+    this.output = new SocketWriter(socket, { writeTimeout, minWriteRate: 0 }, {
+      onWriteError: (error) => this.#onWriteError(error),
+    });
     this.watchdog = new Watchdog((phase, ms) => {
       if (this.#exchange === null) this.close();
       else this.#exchange.onTimeout(phase, ms);
@@ -190,20 +191,20 @@ class H1Exchange implements ClientExchange {
 
   /** Writes the head. It leaves with the body's first piece, or when the answer is waited for. */
   #begin(): void {
-    const { output } = this.#session;
+    const { out } = this.#session.output;
     const start = this.#start;
     const length = this.#length;
-    writeRequestLine(output, start.method, start.target);
-    writeField(output, "host", start.authority);
-    writeFields(output, start.fields);
-    if (length > 0) writeContentLength(output, length);
-    else if (length < 0) writeField(output, "transfer-encoding", "chunked");
+    writeRequestLine(out, start.method, start.target);
+    writeField(out, "host", start.authority);
+    writeFields(out, start.fields);
+    if (length > 0) writeContentLength(out, length);
+    else if (length < 0) writeField(out, "transfer-encoding", "chunked");
     // RFC 9110 §8.6: a method that means a body says so even if it is empty.
     else if (start.method === "POST" || start.method === "PUT" || start.method === "PATCH") {
-      writeContentLength(output, 0);
+      writeContentLength(out, 0);
     }
-    if (start.close) writeField(output, "connection", "close");
-    writeEndOfHead(output);
+    if (start.close) writeField(out, "connection", "close");
+    writeEndOfHead(out);
     this.#out = step(this.#out, Event.HEAD);
   }
 
@@ -233,17 +234,17 @@ class H1Exchange implements ClientExchange {
     this.#append(piece);
     const { output } = this.#session;
     output.flush();
-    return output.pending > (128 << 10) ? output.drained().catch(() => {}) : undefined;
+    return output.room()?.catch(() => {});
   }
 
   #append(piece: Uint8Array): void {
-    const { output } = this.#session;
+    const { out } = this.#session.output;
     this.#sent += piece.length;
     if (this.#length >= 0 && this.#sent > this.#length) {
       throw new RangeError(`Cannot send more than content-length says: ${this.#length} octets`);
     }
-    if (this.#length < 0) writeChunk(output, piece);
-    else output.append(piece);
+    if (this.#length < 0) writeChunk(out, piece);
+    else out.append(piece);
   }
 
   finish(piece: Uint8Array | null = null, trailers: FlatHeaders | null = null): void {
@@ -259,7 +260,7 @@ class H1Exchange implements ClientExchange {
       );
     }
     this.#out = step(this.#out, Event.END);
-    if (this.#length < 0) writeLastChunk(this.#session.output, trailers);
+    if (this.#length < 0) writeLastChunk(this.#session.output.out, trailers);
     this.#session.output.flush();
     this.#awaitHead();
   }
@@ -295,7 +296,7 @@ class H1Exchange implements ClientExchange {
     const { output } = this.#session;
     if (phase === "headTimeout" && output.pending > 0 && output.error === null) {
       // Still on its way out; should it stand still, the output's own limit ends it.
-      output.drained(0).then(() => this.#awaitHead(), () => {});
+      output.flushed().then(() => this.#awaitHead(), () => {});
     } else {
       this.abort(new TimeoutError(phase, ms, `${this.#start.scheme}://${this.#start.authority}`));
     }

@@ -5,15 +5,15 @@
  * @module
  */
 import type { FlatHeaders } from "../message/headers.ts";
-import type { Output } from "./output.ts";
 import { httpDate } from "../message/date.ts";
+import type { OutBuffer } from "../net/out_buffer.ts";
 import { statusText } from "../message/status_text.ts";
 
 const encoder = new TextEncoder();
 const statusLines = new Map<number, Uint8Array>();
 
 /** Writes `HTTP/1.1 200 OK CRLF`. */
-export function writeStatusLine(out: Output, status: number): void {
+export function writeStatusLine(out: OutBuffer, status: number): void {
   let line = statusLines.get(status);
   if (line === undefined) {
     line = encoder.encode(`HTTP/1.1 ${status} ${statusText(status)}\r\n`);
@@ -23,7 +23,7 @@ export function writeStatusLine(out: Output, status: number): void {
 }
 
 /** Writes `GET /target HTTP/1.1 CRLF`. Method and target are taken as checked. */
-export function writeRequestLine(out: Output, method: string, target: string): void {
+export function writeRequestLine(out: OutBuffer, method: string, target: string): void {
   out.appendLatin1(method);
   out.appendLatin1(" ");
   out.appendLatin1(target);
@@ -31,7 +31,7 @@ export function writeRequestLine(out: Output, method: string, target: string): v
 }
 
 /** Writes `name: value CRLF`. */
-export function writeField(out: Output, name: string, value: string): void {
+export function writeField(out: OutBuffer, name: string, value: string): void {
   const n = name.length;
   const v = value.length;
   out.reserve(n + v + 4);
@@ -47,19 +47,19 @@ export function writeField(out: Output, name: string, value: string): void {
 }
 
 /** Writes a flat list of fields. */
-export function writeFields(out: Output, fields: FlatHeaders): void {
+export function writeFields(out: OutBuffer, fields: FlatHeaders): void {
   for (let i = 0; i < fields.length; i += 2) writeField(out, fields[i]!, fields[i + 1]!);
 }
 
 /** Writes the empty line that ends a head. */
-export function writeEndOfHead(out: Output): void {
+export function writeEndOfHead(out: OutBuffer): void {
   out.reserve(2);
   out.bytes[out.length++] = 0x0d;
   out.bytes[out.length++] = 0x0a;
 }
 
 /** Writes `content-length: n CRLF`. */
-export function writeContentLength(out: Output, n: number): void {
+export function writeContentLength(out: OutBuffer, n: number): void {
   writeField(out, "content-length", String(n));
 }
 
@@ -67,7 +67,7 @@ let date = "";
 let dateBytes: Uint8Array = new Uint8Array(0);
 
 /** Writes `date: … CRLF` (RFC 9110 §6.6.1). */
-export function writeDate(out: Output): void {
+export function writeDate(out: OutBuffer): void {
   const now = httpDate();
   if (now !== date) {
     date = now;
@@ -77,7 +77,7 @@ export function writeDate(out: Output): void {
 }
 
 /** Writes one chunk (RFC 9112 §7.1). An empty one would end the body, so it is left out. */
-export function writeChunk(out: Output, bytes: Uint8Array): void {
+export function writeChunk(out: OutBuffer, bytes: Uint8Array): void {
   if (bytes.length === 0) return;
   out.appendLatin1(bytes.length.toString(16));
   writeEndOfHead(out);
@@ -86,7 +86,7 @@ export function writeChunk(out: Output, bytes: Uint8Array): void {
 }
 
 /** Writes the last chunk with its trailer section. */
-export function writeLastChunk(out: Output, trailers: FlatHeaders | null): void {
+export function writeLastChunk(out: OutBuffer, trailers: FlatHeaders | null): void {
   out.appendLatin1("0\r\n");
   if (trailers !== null) writeFields(out, trailers);
   writeEndOfHead(out);

@@ -6,6 +6,7 @@ import { setImmediate } from "node:timers";
 import { ConnectionLostError, ProtocolError, TimeoutError } from "../message/error.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
 import type { Socket } from "../net/socket.ts";
+import { SocketWriter, type WriterEvents } from "../net/socket_writer.ts";
 import { type TimerNode, timers } from "../time/timer_wheel.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import { Connection } from "./connection.ts";
@@ -27,8 +28,10 @@ export interface SessionOptions extends ConnectionOptions {
   readonly prefaceTimeout?: number;
   /** Until our SETTINGS are acknowledged. @default {10000} */
   readonly settingsTimeout?: number;
-  /** A write to the socket during which the peer takes nothing. @default {30000} */
+  /** During which the peer takes nothing of what is sent to it. @default {30000} */
   readonly writeTimeout?: number;
+  /** Bytes a second it must take on average, with `writeTimeout` to spare. @default {0} */
+  readonly minWriteRate?: number;
   /** Without any stream open. @default {0} */
   readonly idleTimeout?: number;
   /** PING to find dead peers. Off unless given. */
@@ -81,7 +84,7 @@ class SessionTimer implements TimerNode {
 }
 
 /** One HTTP/2 connection on a socket. */
-export class Session implements ConnectionOwner {
+export class Session implements ConnectionOwner, WriterEvents {
   readonly connection: Connection;
   readonly socket: Socket;
   /** Resolves when the connection is gone; never rejects. */
@@ -89,20 +92,18 @@ export class Session implements ConnectionOwner {
 
   readonly #owner: SessionOwner;
   readonly #options: SessionOptions;
+  readonly #writer: SocketWriter;
   readonly #keepalive: Keepalive | null;
   readonly #startTimer: SessionTimer;
-  readonly #writeTimer: SessionTimer;
   readonly #idleTimer: SessionTimer;
   readonly #unrefTimer: SessionTimer;
   #resolveClosed!: () => void;
-  #writing = false;
   #scheduled = false;
   /** Flushes asked for since the last read: the first goes out at once, later ones gather. */
   #turn = 0;
   #closing = false;
   #done = false;
   #fatal: Error | null = null;
-  #batch: Uint8Array | null = null;
   #goAwayPing = false;
   /** Whether the socket keeps the process alive. */
   #refed = true;
@@ -118,10 +119,13 @@ export class Session implements ConnectionOwner {
     this.#options = options;
     this.closed = new Promise((resolve) => this.#resolveClosed = resolve);
     this.connection = new Connection(role, this, options);
-    this.#startTimer = new SessionTimer(() => this.#onStartTimeout());
-    this.#writeTimer = new SessionTimer(() =>
-      this.#end(new TimeoutError("writeTimeout", options.writeTimeout ?? 30_000))
+    this.#writer = new SocketWriter(
+      socket,
+      { writeTimeout: options.writeTimeout ?? 30_000, minWriteRate: options.minWriteRate ?? 0 },
+      this,
+      this.connection.writer.out,
     );
+    this.#startTimer = new SessionTimer(() => this.#onStartTimeout());
     this.#idleTimer = new SessionTimer(() => {
       if (this.#closing) this.destroy();
       else if (this.connection.streams.size === 0) this.close();
@@ -226,7 +230,7 @@ export class Session implements ConnectionOwner {
       this.#refed = true;
       this.socket.ref?.();
     }
-    if (this.#scheduled || this.#writing || this.#done) return;
+    if (this.#scheduled || this.#writer.busy || this.#done) return;
     this.#scheduled = true;
     // Everything a batch of input causes leaves in one write. Work that goes on in later turns, as
     // streams do, gathers until the event loop comes round: 3-4 times faster on their traffic.
@@ -238,37 +242,22 @@ export class Session implements ConnectionOwner {
 
   readonly #flush = (): void => {
     this.#scheduled = false;
-    if (this.#writing || this.#done) return;
+    if (this.#writer.busy || this.#done) return;
     this.connection.outbound.pump();
-    const out = this.connection.writer.out;
-    if (out.length === 0) {
-      this.#endIfDrained();
-      return;
-    }
-    this.#writing = true;
-    this.#batch = out.take();
-    this.#writeTimer.set(this.#options.writeTimeout ?? 30_000);
-    this.socket.write(this.#batch).then(this.#onWritten, this.#onWriteError);
-  };
-
-  readonly #onWritten = (n: number): void => {
-    if (this.#done) return;
-    const batch = this.#batch!;
-    if (n < batch.length) {
-      this.#batch = batch.subarray(n);
-      this.#writeTimer.set(this.#options.writeTimeout ?? 30_000);
-      this.socket.write(this.#batch).then(this.#onWritten, this.#onWriteError);
-      return;
-    }
-    this.#batch = null;
-    this.#writing = false;
-    this.#writeTimer.clear();
-    this.connection.writer.out.release();
-    this.connection.outbound.pump();
-    if (this.connection.writer.out.length > 0) this.wantWrite();
-    else if (this.#fatal !== null) this.#linger();
+    if (this.#writer.pending > 0) this.#writer.flush();
     else this.#endIfDrained();
   };
+
+  onWritten(): void {
+    this.connection.outbound.pump();
+    if (this.#writer.pending > 0) this.wantWrite();
+    else if (this.#fatal !== null) this.#linger();
+    else this.#endIfDrained();
+  }
+
+  onWriteError(error: Error): void {
+    this.#end(error);
+  }
 
   /**
    * A socket closed with unread input is reset, and a reset overtakes the GOAWAY that says why. So
@@ -278,10 +267,6 @@ export class Session implements ConnectionOwner {
     this.socket.closeWrite().catch(() => {});
     this.#startTimer.set(LINGER_MS);
   }
-
-  readonly #onWriteError = (error: unknown): void => {
-    this.#end(lost("Connection was lost while writing", error));
-  };
 
   // ---- reading ---------------------------------------------------------------------------------
 
@@ -373,7 +358,7 @@ export class Session implements ConnectionOwner {
   #endIfDrained(): void {
     const { connection } = this;
     if (!connection.draining || connection.streams.size > 0 || this.#goAwayPing) return;
-    if (this.#fatal !== null || this.#writing || connection.writer.out.length > 0) return;
+    if (this.#fatal !== null || this.#writer.pending > 0) return;
     this.#end(new ConnectionLostError("Connection was closed after GOAWAY", "no"));
   }
 
@@ -381,7 +366,7 @@ export class Session implements ConnectionOwner {
     if (this.#done) return;
     this.#done = true;
     this.#startTimer.clear();
-    this.#writeTimer.clear();
+    this.#writer.stop();
     this.#idleTimer.clear();
     this.#unrefTimer.clear();
     this.#keepalive?.stop();

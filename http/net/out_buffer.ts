@@ -1,51 +1,159 @@
-/** Capacity of a fresh buffer: an idle connection holds no more than this for writing. */
-const INITIAL_CAPACITY = 1 << 10;
-
-/** A drained buffer larger than this is let go instead of kept for the next batch. */
-const MAX_KEPT_CAPACITY = 1 << 20;
-
 /**
- * Bytes on their way out. Frames are written in place; {@linkcode OutBuffer.take} hands over the
- * batch and swaps buffers, so that writing goes on while the socket still holds the last batch.
+ * Bytes on their way out, without a socket: engines write in place, the writer takes batches.
+ *
+ * Buffers are lent by a pool that all connections share, so that a connection holds one only while
+ * it has something to send.
+ *
+ * @module
  */
+
+/** Capacity of the smallest buffer. */
+const MIN_CAPACITY = 16 << 10;
+/** Buffers larger than this are left to the garbage collector. */
+const MAX_POOLED_CAPACITY = 1 << 20;
+/** What the pool keeps at most, over all sizes. */
+const MAX_POOL_BYTES = 8 << 20;
+/** Pieces longer than this are sent from where they are. */
+const COPY_BYTES = 4 << 10;
+
+const NONE = new Uint8Array(0);
+
+/** Free buffers by size: `MIN_CAPACITY << index`. */
+const pool: Uint8Array[][] = [[], [], [], [], [], [], []];
+let poolBytes = 0;
+
+function poolIndex(capacity: number): number {
+  return 31 - Math.clz32(capacity / MIN_CAPACITY);
+}
+
+/** A buffer of at least `need` bytes; its capacity is `MIN_CAPACITY` times a power of two. */
+function lend(need: number): Uint8Array {
+  let capacity = MIN_CAPACITY;
+  while (capacity < need) capacity *= 2;
+  if (capacity <= MAX_POOLED_CAPACITY) {
+    const found = pool[poolIndex(capacity)]!.pop();
+    if (found !== undefined) {
+      poolBytes -= capacity;
+      return found;
+    }
+  }
+  return new Uint8Array(capacity);
+}
+
+function giveBack(buffer: Uint8Array): void {
+  const capacity = buffer.length;
+  if (capacity > MAX_POOLED_CAPACITY || poolBytes + capacity > MAX_POOL_BYTES) return;
+  poolBytes += capacity;
+  pool[poolIndex(capacity)]!.push(buffer);
+}
+
+/** See the module. */
 export class OutBuffer {
   /** Where to write, from `length` on, after `reserve`. */
-  bytes: Uint8Array;
-  /** Octets written so far. */
+  bytes: Uint8Array = NONE;
+  /** Bytes written into `bytes`. */
   length = 0;
-  #spare: Uint8Array | null = null;
+  /** Long pieces and the full buffers between them, each followed by its buffer if that is lent. */
+  #queue: (Uint8Array | null)[] = [];
+  #head = 0;
+  #queued = 0;
+  /** The lent buffer of the batch that was taken last. */
   #taken: Uint8Array | null = null;
+  /** What the next buffer should hold: batches of one connection are alike. */
+  #capacity = MIN_CAPACITY;
 
-  constructor() {
-    this.bytes = new Uint8Array(INITIAL_CAPACITY);
+  /** Bytes not taken yet. */
+  get pending(): number {
+    return this.length + this.#queued;
   }
 
-  /** Makes room for `n` more octets. `bytes` may be another array afterwards. */
+  /** Makes room for `n` more bytes. `bytes` may be another array afterwards. */
   reserve(n: number): void {
     const need = this.length + n;
-    if (need <= this.bytes.length) return;
-    let capacity = this.bytes.length * 2;
-    while (capacity < need) capacity *= 2;
-    const grown = new Uint8Array(capacity);
-    grown.set(this.bytes.subarray(0, this.length));
+    const { bytes } = this;
+    if (need <= bytes.length) return;
+    if (bytes.length === 0) {
+      this.bytes = lend(Math.max(need, this.#capacity));
+      return;
+    }
+    const grown = lend(Math.max(need, bytes.length * 2));
+    grown.set(bytes.subarray(0, this.length));
+    giveBack(bytes);
     this.bytes = grown;
   }
 
-  /** Hands over what was written. The view stays valid until {@linkcode OutBuffer.release}. */
-  take(): Uint8Array {
-    const batch = this.bytes.subarray(0, this.length);
-    this.#taken = this.bytes;
-    this.bytes = this.#spare ?? new Uint8Array(INITIAL_CAPACITY);
-    this.#spare = null;
-    this.length = 0;
-    return batch;
+  /** Adds bytes. Long pieces are not copied: they must not change until they are sent. */
+  append(piece: Uint8Array): void {
+    if (piece.length > COPY_BYTES) {
+      this.#seal();
+      this.#queue.push(piece, null);
+      this.#queued += piece.length;
+      return;
+    }
+    this.reserve(piece.length);
+    this.bytes.set(piece, this.length);
+    this.length += piece.length;
   }
 
-  /** The batch is on the wire: its buffer serves again. */
+  /** Adds text that is known to be ISO 8859-1. */
+  appendLatin1(text: string): void {
+    const n = text.length;
+    this.reserve(n);
+    const { bytes } = this;
+    let at = this.length;
+    for (let i = 0; i < n; i++) bytes[at++] = text.charCodeAt(i);
+    this.length = at;
+  }
+
+  /**
+   * Hands over the next batch, empty if there is none. It stays as it is until
+   * {@linkcode OutBuffer.release}, which has to come before the next one is taken.
+   */
+  take(): Uint8Array {
+    if (this.#head < this.#queue.length) {
+      const piece = this.#queue[this.#head]!;
+      this.#taken = this.#queue[this.#head + 1]!;
+      this.#head += 2;
+      this.#queued -= piece.length;
+      if (this.#head === this.#queue.length) {
+        this.#queue = [];
+        this.#head = 0;
+      } else {
+        this.#queue[this.#head - 2] = null;
+      }
+      return piece;
+    }
+    if (this.length === 0) return NONE;
+    const { bytes, length } = this;
+    this.#capacity = length > bytes.length >> 2
+      ? Math.min(bytes.length, MAX_POOLED_CAPACITY)
+      : Math.max(MIN_CAPACITY, bytes.length >> 1);
+    this.#taken = bytes;
+    this.bytes = NONE;
+    this.length = 0;
+    return bytes.subarray(0, length);
+  }
+
+  /** The batch is on the wire: its buffer may serve others. */
   release(): void {
     const taken = this.#taken;
     this.#taken = null;
-    if (taken === null || taken.length > MAX_KEPT_CAPACITY) return;
-    this.#spare = taken;
+    if (taken !== null) giveBack(taken);
+  }
+
+  /** Drops everything: nothing can be sent any more. A batch that was taken is not waited for. */
+  clear(): void {
+    this.#queue = [];
+    this.#head = this.#queued = this.length = 0;
+    this.bytes = NONE;
+    this.#taken = null;
+  }
+
+  #seal(): void {
+    if (this.length === 0) return;
+    this.#queue.push(this.bytes.subarray(0, this.length), this.bytes);
+    this.#queued += this.length;
+    this.bytes = NONE;
+    this.length = 0;
   }
 }

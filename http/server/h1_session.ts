@@ -5,14 +5,15 @@
  * @module
  */
 import { ConnectionLostError, TimeoutError } from "../message/error.ts";
-import { BODY_RATE_GRACE_MS, type ServerLimits } from "./limits.ts";
+import { bodyRate, type ServerLimits } from "./limits.ts";
 import type { Socket } from "../net/socket.ts";
+import type { MinRate } from "../time/min_rate.ts";
 import { timers } from "../time/timer_wheel.ts";
 import { Watchdog } from "../time/watchdog.ts";
 import type { Upgraded } from "./websocket.ts";
 import { MessageError } from "../message/message_error.ts";
 import { Input } from "../h1/input.ts";
-import { Output } from "../h1/output.ts";
+import { SocketWriter } from "../net/socket_writer.ts";
 import { checkFirstByte, type HeadLimits, HeadSearch, readRequestHead } from "../h1/read.ts";
 import { H1ServerStream } from "./h1_stream.ts";
 import {
@@ -54,7 +55,7 @@ export class ServerSession {
   readonly socket: Socket;
   readonly limits: Required<ServerLimits>;
   readonly input: Input;
-  readonly output: Output;
+  readonly output: SocketWriter;
   readonly maxDrainBytes: number = MAX_DRAIN_BYTES;
   readonly maxChunkedDrainBytes: number = MAX_CHUNKED_DRAIN_BYTES;
   /** The connection ends with the exchange under way. */
@@ -72,7 +73,10 @@ export class ServerSession {
   #upgraded: Upgraded | null = null;
   #destroyed = false;
   #rejectBody: ((error: Error) => void) | null = null;
+  /** How long the body under way was waited for, what came of it, and the rule it has to keep. */
   #waited = 0;
+  #received = 0;
+  #bodyRate: MinRate | null = null;
   /** Set while a refusal is on its way that the read loop did not cause. */
   #refusal: Promise<void> | null = null;
 
@@ -87,7 +91,9 @@ export class ServerSession {
       maxTargetBytes: host.limits.maxTargetBytes,
     };
     this.input = new Input(socket, head);
-    this.output = new Output(socket, host.limits, (error) => this.#onLost(error));
+    this.output = new SocketWriter(socket, host.limits, {
+      onWriteError: (error) => this.#onLost(error),
+    });
     this.#watchdog = new Watchdog((phase, ms) => this.#onTimeout(phase, ms));
   }
 
@@ -166,7 +172,8 @@ export class ServerSession {
       input.start = end;
       if (++this.#requests === this.limits.maxRequestsPerConnection) stream.closeAfter = true;
       this.#current = stream;
-      this.#waited = 0;
+      this.#waited = this.#received = 0;
+      this.#bodyRate = null;
       const running = this.#host.handle(stream);
       if (running !== undefined) {
         this.#watch(stream);
@@ -178,7 +185,7 @@ export class ServerSession {
       if (stream.aborted && stream.closeAfter) {
         // Broken off in the middle: the peer must not take it for whole.
         output.flush();
-        await output.drained(0).catch(() => {});
+        await output.flushed().catch(() => {});
         return;
       }
       if (stream.closeAfter || this.closing) return await this.#linger();
@@ -189,7 +196,7 @@ export class ServerSession {
       if (output.pending > PIPELINE_FLUSH_BYTES) {
         // A client that sends requests and reads no answers waits here, not in our memory.
         output.flush();
-        await output.drained();
+        await output.flushed();
       }
     }
   }
@@ -236,20 +243,18 @@ export class ServerSession {
   waitForBody<T>(read: Promise<T>, received: number): Promise<T> {
     const { limits } = this;
     const begun = performance.now();
+    this.#bodyRate ??= bodyRate(limits);
     this.#watchdog.set("bodyTimeout", limits.bodyTimeout, begun);
     return new Promise<T>((resolve, reject) => {
       this.#rejectBody = reject;
       read.then((value) => {
         this.#endWait();
-        this.#waited += this.input.now - begun;
-        if (
-          limits.minBodyRate > 0 && this.#waited > BODY_RATE_GRACE_MS &&
-          received * 1000 < limits.minBodyRate * this.#waited
-        ) {
-          reject(new TimeoutError("minBodyRate", Math.round(this.#waited)));
-        } else {
-          resolve(value);
-        }
+        const waited = this.input.now - begun;
+        this.#waited += waited;
+        const came = received - this.#received;
+        this.#received = received;
+        if (this.#bodyRate === null || this.#bodyRate.count(waited, came)) resolve(value);
+        else reject(new TimeoutError("minBodyRate", Math.round(this.#waited)));
       }, (error) => {
         this.#endWait();
         reject(error);
@@ -337,14 +342,14 @@ export class ServerSession {
     this.#watchdog.clear();
     const { output } = this;
     this.#host.onBadRequest?.(error, this.socket);
-    writeStatusLine(output, error.status);
-    writeDate(output);
-    writeContentLength(output, 0);
+    writeStatusLine(output.out, error.status);
+    writeDate(output.out);
+    writeContentLength(output.out, 0);
     if (error.status === 405) {
-      writeField(output, "allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+      writeField(output.out, "allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
     }
-    writeField(output, "connection", "close");
-    writeEndOfHead(output);
+    writeField(output.out, "connection", "close");
+    writeEndOfHead(output.out);
     await this.#linger();
   }
 
@@ -355,7 +360,7 @@ export class ServerSession {
   async #linger(): Promise<void> {
     const { input, output, socket } = this;
     output.flush();
-    await output.drained(0);
+    await output.flushed();
     await socket.closeWrite().catch(() => {});
     if (input.ended) return;
     const limit = input.total + MAX_LINGER_BYTES;

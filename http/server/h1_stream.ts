@@ -17,7 +17,7 @@ import { acceptWebSocket, type WebSocketConnection, type WebSocketOptions } from
 import { Event, step } from "../message/exchange_state.ts";
 import { BodyReader } from "../h1/body.ts";
 import { nextPiece } from "../h1/next_piece.ts";
-import type { Output } from "../h1/output.ts";
+import type { OutBuffer } from "../net/out_buffer.ts";
 import type { RequestHead } from "../h1/read.ts";
 import { ready } from "../time/turn.ts";
 import type { ServerSession } from "./h1_session.ts";
@@ -219,7 +219,7 @@ export class H1ServerStream extends ServerStream {
       this.#continue = false;
       // RFC 9110 §10.1.1: the client waits for this before it sends the body.
       if (!this.responded) {
-        this.#session.output.appendLatin1("HTTP/1.1 100 Continue\r\n\r\n");
+        this.#session.output.out.appendLatin1("HTTP/1.1 100 Continue\r\n\r\n");
         this.#session.output.flush();
       }
     }
@@ -315,9 +315,9 @@ export class H1ServerStream extends ServerStream {
   protected sendInfo(status: number, fields: string[]): void {
     if (this.head.minor === 0) return;
     const { output } = this.#session;
-    writeStatusLine(output, status);
-    writeFields(output, fields);
-    writeEndOfHead(output);
+    writeStatusLine(output.out, status);
+    writeFields(output.out, fields);
+    writeEndOfHead(output.out);
     output.flush();
   }
 
@@ -336,11 +336,11 @@ export class H1ServerStream extends ServerStream {
     this.commit(-1);
     this.#sendBytes(bytesOf(piece));
     if (output.pending > 0) this.#session.schedule();
-    return output.pending > OUTPUT_WAIT_BYTES ? output.drained() : undefined;
+    return output.room();
   }
 
   protected sendEnd(piece: BodyPiece | null, trailers: string[] | null): void {
-    const { output } = this.#session;
+    const { out } = this.#session.output;
     if (this.#framing === Framing.UNKNOWN) {
       if (this.#held !== null && piece === null) {
         piece = this.#held;
@@ -358,12 +358,12 @@ export class H1ServerStream extends ServerStream {
         `Cannot end the response as content-length says ${this.#declared} octets: sent were ${this.#sent}`,
       );
     }
-    if (this.#framing === Framing.CHUNKED) writeLastChunk(output, trailers);
+    if (this.#framing === Framing.CHUNKED) writeLastChunk(out, trailers);
   }
 
   /** A response whose body is known before anything was sent. */
   #sendWhole(piece: BodyPiece | null): void {
-    const { output } = this.#session;
+    const { out } = this.#session.output;
     const bytes = piece === null ? null : bytesOf(piece);
     const length = bytes === null ? 0 : bytes.length;
     if (this.#declared >= 0 && this.#declared !== length && !this.#bodiless) {
@@ -373,11 +373,11 @@ export class H1ServerStream extends ServerStream {
     }
     this.#writeHead(length);
     if (this.#framing === Framing.NONE || bytes === null) {
-      if (this.#framing === Framing.CHUNKED) writeLastChunk(output, null);
+      if (this.#framing === Framing.CHUNKED) writeLastChunk(out, null);
       return;
     }
     this.#sendBytes(bytes);
-    if (this.#framing === Framing.CHUNKED) writeLastChunk(output, null);
+    if (this.#framing === Framing.CHUNKED) writeLastChunk(out, null);
   }
 
   /** Writes the head and what was held back, if that has not been done. */
@@ -395,12 +395,12 @@ export class H1ServerStream extends ServerStream {
   }
 
   #sendBytes(bytes: Uint8Array): void {
-    const { output } = this.#session;
+    const { out } = this.#session.output;
     switch (this.#framing) {
       case Framing.NONE:
         return;
       case Framing.CHUNKED:
-        writeChunk(output, bytes);
+        writeChunk(out, bytes);
         return;
       case Framing.LENGTH:
         if (this.#sent + bytes.length > this.#declared) {
@@ -409,20 +409,20 @@ export class H1ServerStream extends ServerStream {
           );
         }
         this.#sent += bytes.length;
-        output.append(bytes);
+        out.append(bytes);
         return;
       default:
-        output.append(bytes);
+        out.append(bytes);
     }
   }
 
   /** `length` is the body's if it is known, else -1. */
   #writeHead(length: number): void {
     const session = this.#session;
-    const output: Output = session.output;
+    const out: OutBuffer = session.output.out;
     const fields = this.#fields;
     const status = this.#status;
-    writeStatusLine(output, status);
+    writeStatusLine(out, status);
     for (let i = 0; i < fields.length; i += 2) {
       const name = fields[i]!;
       switch (name) {
@@ -434,36 +434,36 @@ export class H1ServerStream extends ServerStream {
         case "proxy-connection":
           break;
         default:
-          writeField(output, name, fields[i + 1]!);
+          writeField(out, name, fields[i + 1]!);
       }
     }
-    if (!this.#hasDate) writeDate(output);
+    if (!this.#hasDate) writeDate(out);
     if (this.#bodiless) {
       this.#framing = Framing.NONE;
       // RFC 9110 §8.6: of a 204 never; of HEAD and 304 what the body would have had.
       const would = this.#declared >= 0 ? this.#declared : this.method === "HEAD" ? length : -1;
       if (status !== 204 && would >= 0 && !(this.#declared < 0 && length === 0)) {
-        writeContentLength(output, would);
+        writeContentLength(out, would);
       } else if (this.method === "HEAD" && this.#wantsChunked) {
-        writeField(output, "transfer-encoding", "chunked");
+        writeField(out, "transfer-encoding", "chunked");
       }
     } else if (this.#declared >= 0) {
       this.#framing = Framing.LENGTH;
-      writeContentLength(output, this.#declared);
+      writeContentLength(out, this.#declared);
     } else if (length >= 0 && !this.#wantsChunked) {
       this.#framing = Framing.LENGTH;
       this.#declared = length;
-      writeContentLength(output, length);
+      writeContentLength(out, length);
     } else if (this.head.minor === 1) {
       this.#framing = Framing.CHUNKED;
-      writeField(output, "transfer-encoding", "chunked");
+      writeField(out, "transfer-encoding", "chunked");
     } else {
       this.#framing = Framing.TO_EOF;
       this.closeAfter = true;
     }
     if (!this.closeAfter && (session.closing || !this.drainable)) this.closeAfter = true;
-    if (this.closeAfter) writeField(output, "connection", "close");
-    writeEndOfHead(output);
+    if (this.closeAfter) writeField(out, "connection", "close");
+    writeEndOfHead(out);
   }
 
   protected cut(): void {
@@ -483,6 +483,3 @@ export class H1ServerStream extends ServerStream {
     });
   }
 }
-
-/** Octets waiting for the socket beyond which `write` asks its caller to wait. */
-const OUTPUT_WAIT_BYTES = 128 << 10;

@@ -8,10 +8,11 @@ import { ConnectionLostError, StreamResetError, TimeoutError } from "../message/
 import { fieldOf, type FlatHeaders, type HeaderObject, headerObject } from "../message/headers.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
 import { keepTrailers } from "../message/connection_fields.ts";
-import { BODY_RATE_GRACE_MS, BodyTooLargeError, type ServerLimits } from "./limits.ts";
+import { bodyRate, BodyTooLargeError, type ServerLimits } from "./limits.ts";
 import type { Socket } from "../net/socket.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
 import { ready } from "../time/turn.ts";
+import type { MinRate } from "../time/min_rate.ts";
 import { Watchdog } from "../time/watchdog.ts";
 import { UploadLinger } from "../h2/upload_linger.ts";
 import type { WebSocketConnection } from "./websocket.ts";
@@ -122,6 +123,9 @@ export class H2ServerStream extends ServerStream {
   #reader: { resolve(): void; reject(error: Error): void } | null = null;
   #reading = false;
   #waited = 0;
+  /** What the rule on slow bodies has counted of `#received`, and the rule. */
+  #counted = 0;
+  #bodyRate: MinRate | null = null;
   #watchdog: Watchdog | null = null;
 
   #head: string[] | null = null;
@@ -261,21 +265,19 @@ export class H2ServerStream extends ServerStream {
     const { limits } = this.#host;
     const begun = performance.now();
     this.#watchdog ??= new Watchdog((phase, ms) => this.#fail(new TimeoutError(phase, ms)));
+    this.#bodyRate ??= bodyRate(limits);
     this.#watchdog.set("bodyTimeout", limits.bodyTimeout, begun);
     return new Promise<void>((resolve, reject) => {
       this.#reader = {
         resolve: () => {
           this.#watchdog!.clear();
-          this.#waited += performance.now() - begun;
-          if (
-            limits.minBodyRate > 0 && this.#waited > BODY_RATE_GRACE_MS &&
-            this.#received * 1000 < limits.minBodyRate * this.#waited
-          ) {
-            this.#fail(new TimeoutError("minBodyRate", Math.round(this.#waited)));
-            reject(this.requestFault);
-          } else {
-            resolve();
-          }
+          const waited = performance.now() - begun;
+          this.#waited += waited;
+          const came = this.#received - this.#counted;
+          this.#counted = this.#received;
+          if (this.#bodyRate === null || this.#bodyRate.count(waited, came)) return resolve();
+          this.#fail(new TimeoutError("minBodyRate", Math.round(this.#waited)));
+          reject(this.requestFault);
         },
         reject,
       };

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { MinRate } from "../time/min_rate.ts";
 
 import { checkCount, checkNumber, checkOptions, checkTime } from "../message/options.ts";
 
@@ -21,7 +22,10 @@ export interface ServerLimits {
   readonly headerTimeout?: number;
   /** Between two pieces of a body: 408, HTTP/1.1 closed, HTTP/2 RST_STREAM. @default {30000} */
   readonly bodyTimeout?: number;
-  /** Octets a second a body must bring on average after 5 seconds: 408. 0: no limit. @default {240} */
+  /**
+   * Bytes a second a body must bring on average, with 5 seconds to spare: 408. Only time that the
+   * handler waits for it counts. 0: no limit. @default {240}
+   */
   readonly minBodyRate?: number;
   /** During which a client takes nothing of what it asked for: closed. @default {30000} */
   readonly writeTimeout?: number;
@@ -71,7 +75,12 @@ export const DEFAULT_SERVER_LIMITS: Required<ServerLimits> = {
 };
 
 /** Milliseconds a body may come slower than `minBodyRate`. */
-export const BODY_RATE_GRACE_MS = 5000;
+const BODY_RATE_GRACE_MS = 5000;
+
+/** The rule on slow bodies, for one body; null if there is none. */
+export function bodyRate({ minBodyRate }: Required<ServerLimits>): MinRate | null {
+  return minBodyRate > 0 ? new MinRate(minBodyRate, BODY_RATE_GRACE_MS, Infinity) : null;
+}
 
 const NAMES = Object.keys(DEFAULT_SERVER_LIMITS) as (keyof ServerLimits)[];
 
