@@ -43,28 +43,38 @@ const RUNTIME = { ...reader, structToJson, own: Object.hasOwn };
 const LENGTH = "if(p<e&&(q=b[p])<128){p++;q+=p;if(q>e)truncated(p);}else{q=end(b,p,e);p=cursor.p;}";
 const VARINT = "if(p<e&&(v=b[p])<128)p++;else{v=varint32(b,p,e);p=cursor.p;}";
 
+/** Fields that are variables of the decoder; functions cannot have any number of parameters. */
+const MAX_VARIABLES = 1000;
+
 /**
  * Generates the decoder of one message type: a loop over tags that fills one variable per field, then one
- * constructor that puts them into an object of the shape protobuf-es gives the type.
+ * constructor that puts them into an object of the shape protobuf-es gives the type. A message with more
+ * than {@linkcode MAX_VARIABLES} fields is made first, and its properties are filled.
  *
  * A known field number under a wire type that the field cannot have is an unknown field, as in the C++, Java
  * and Go implementations (protobuf-es reads the value as if the wire type fitted).
  */
 export function compileDecode(desc: DescMessage, decoderOf: DecoderOf): Decode {
   const source = new Source();
-  const slots = desc.members.map((member, i) => slotOf(desc, member, `f${i}`, source));
+  const empty = create(desc) as unknown as Record<string, unknown>;
+  const wide = desc.members.length > MAX_VARIABLES;
+  const slots = desc.members.map((member, i) =>
+    slotOf(empty, member, wide ? `m[${quote(member.localName)}]` : `f${i}`, source)
+  );
   const holdsViews = desc.fields.some((field) => field.scalar === ScalarType.BYTES);
   source.line(
-    ...constructorLines(desc, slots, source),
+    ...constructorLines(desc, slots, source, wide),
     "return function decode(b,p,e,d,m,g){",
     "if(d<0)tooDeep(p);",
     "let t=0,q=0,v=0,u;",
     // A view costs a quarter less to make if the buffer need not be asked for each time.
     holdsViews ? "const buffer=b.buffer,offset=b.byteOffset;" : "",
-    ...slots.map((slot) => `let ${slot.variable}=${slot.initial};`),
-    "if(m!==undefined){",
-    ...slots.map((slot) => `${slot.variable}=${slot.reload};`),
-    "u=m.$unknown;}",
+    ...(wide ? ["if(m===undefined)m=new Shape();else u=m.$unknown;"] : [
+      ...slots.map((slot) => `let ${slot.variable}=${slot.initial};`),
+      "if(m!==undefined){",
+      ...slots.map((slot) => `${slot.variable}=${slot.reload};`),
+      "u=m.$unknown;}",
+    ]),
     "fields:while(p<e){",
     "t=b[p++];if(t>127){t=tag(b,p-1,e);p=cursor.p;}",
     "switch(t){",
@@ -80,7 +90,9 @@ export function compileDecode(desc: DescMessage, decoderOf: DecoderOf): Decode {
     "u=keep(u,b,p,e,t,d);p=cursor.p;",
     "}}",
     "if(g>0||p!==e&&g===0)truncated(p);",
-    `return new Shape(${[...slots.map((slot) => slot.variable), "u"].join()});}`,
+    wide
+      ? "if(u!==undefined)m.$unknown=u;return m;}"
+      : `return new Shape(${[...slots.map((slot) => slot.variable), "u"].join()});}`,
   );
   return source.compile(RUNTIME) as Decode;
 }
@@ -99,7 +111,7 @@ interface Slot {
 const IMPLICIT = 2;
 
 function slotOf(
-  desc: DescMessage,
+  empty: Readonly<Record<string, unknown>>,
   member: DescField | DescOneof,
   variable: string,
   source: Source,
@@ -118,8 +130,7 @@ function slotOf(
       return { name, variable, initial: "undefined", reload, always: false };
     default: {
       if (member.presence === IMPLICIT) {
-        const zero = (create(desc) as unknown as Record<string, unknown>)[name];
-        return { name, variable, initial: source.bind(zero), reload, always: true };
+        return { name, variable, initial: source.bind(empty[name]), reload, always: true };
       }
       const own = `own(m,${quote(name)})?${reload}:undefined`;
       return { name, variable, initial: "undefined", reload: own, always: false };
@@ -128,22 +139,37 @@ function slotOf(
 }
 
 /** The constructor. Its prototype is the one protobuf-es uses for the type, with the defaults of unset fields. */
-function constructorLines(desc: DescMessage, slots: Slot[], source: Source): string[] {
+function constructorLines(
+  desc: DescMessage,
+  slots: Slot[],
+  source: Source,
+  wide: boolean,
+): string[] {
+  const oneofs = new Set(desc.oneofs.map((oneof) => oneof.localName));
+  const prototype = `Shape.prototype=${source.bind(Object.getPrototypeOf(create(desc)))};`;
+  const typeName = `this.$typeName=${quote(desc.typeName)};`;
+  // Properties that are always there come first, so that messages differ in shape as late as possible.
+  const always = slots.filter((slot) => slot.always);
+  if (wide) {
+    const lines = always.map(({ name, initial }) =>
+      `this[${quote(name)}]=${oneofs.has(name) ? "{case:undefined}" : initial};`
+    );
+    return ["function Shape(){", typeName, ...lines, "}", prototype];
+  }
   const lines = [
     `function Shape(${[...slots.map((slot) => slot.variable), "u"].join()}){`,
-    `this.$typeName=${quote(desc.typeName)};`,
+    typeName,
   ];
-  // Properties that are always there come first, so that messages differ in shape as late as possible.
-  for (const { name, variable } of slots.filter((slot) => slot.always)) {
-    const isOneof = desc.oneofs.some((oneof) => oneof.localName === name);
-    const value = isOneof ? `${variable}===undefined?{case:undefined}:${variable}` : variable;
+  for (const { name, variable } of always) {
+    const value = oneofs.has(name)
+      ? `${variable}===undefined?{case:undefined}:${variable}`
+      : variable;
     lines.push(`this[${quote(name)}]=${value};`);
   }
   for (const { name, variable } of slots.filter((slot) => !slot.always)) {
     lines.push(`if(${variable}!==undefined)this[${quote(name)}]=${variable};`);
   }
-  const prototype = source.bind(Object.getPrototypeOf(create(desc)));
-  lines.push("if(u!==undefined)this.$unknown=u;}", `Shape.prototype=${prototype};`);
+  lines.push("if(u!==undefined)this.$unknown=u;}", prototype);
   return lines;
 }
 

@@ -78,13 +78,16 @@ export function compileEncode(desc: DescMessage, encoderOf: EncoderOf): Encode {
     "let v,b=scratch.bytes,start=0;",
     `if(o+${spare}>b.length)b=grow(o+${spare});`,
   );
-  const opened = new Set<DescOneof>();
+  const opened = new Map<DescOneof, string>();
   const defaults = Object.getPrototypeOf(create(desc));
   for (const field of fields) {
     if (field.oneof) {
-      if (!opened.has(field.oneof)) emit.oneof(field.oneof, `g${opened.size}`);
-      opened.add(field.oneof);
-      emit.member(field, `g${[...opened].indexOf(field.oneof)}`);
+      let name = opened.get(field.oneof);
+      if (name === undefined) {
+        opened.set(field.oneof, name = `g${opened.size}`);
+        emit.oneof(field.oneof, name);
+      }
+      emit.member(field, name);
     } else {
       emit.field(field, defaults);
     }

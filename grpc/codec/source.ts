@@ -1,3 +1,6 @@
+/** Values that are parameters of the function; functions cannot have any number of them. */
+const MAX_PARAMETERS = 1000;
+
 /**
  * The text of one function to be generated, and the values it closes over.
  *
@@ -5,17 +8,27 @@
  * computed here, and everything else is handed over by {@linkcode bind} and referred to as `c0`, `c1` ….
  */
 export class Source {
+  /** Expressions of the values bound, by value. */
+  readonly #bound: Map<unknown, string> = new Map();
   readonly #values: unknown[] = [];
+  /** Values beyond {@linkcode MAX_PARAMETERS}. */
+  readonly #more: unknown[] = [];
   readonly #lines: string[] = [];
 
-  /** Makes a value known to the function, under the returned name. */
+  /** Makes a value known to the function, under the returned expression. */
   bind(value: unknown): string {
-    const index = this.#values.indexOf(value);
-    return `c${index === -1 ? this.#values.push(value) - 1 : index}`;
+    let name = this.#bound.get(value);
+    if (name === undefined) {
+      name = this.#values.length < MAX_PARAMETERS
+        ? `c${this.#values.push(value) - 1}`
+        : `more[${this.#more.push(value) - 1}]`;
+      this.#bound.set(value, name);
+    }
+    return name;
   }
 
   line(...text: string[]): void {
-    this.#lines.push(...text);
+    for (const line of text) this.#lines.push(line);
   }
 
   /**
@@ -24,9 +37,9 @@ export class Source {
    * @throws {EvalError} Where code generation from strings is forbidden.
    */
   compile(runtime: Readonly<Record<string, unknown>>): unknown {
-    const names = [...Object.keys(runtime), ...this.#values.map((_, i) => `c${i}`)];
+    const names = [...Object.keys(runtime), "more", ...this.#values.map((_, i) => `c${i}`)];
     const body = `"use strict";\n${this.#lines.join("\n")}`;
-    return new Function(...names, body)(...Object.values(runtime), ...this.#values);
+    return new Function(...names, body)(...Object.values(runtime), this.#more, ...this.#values);
   }
 }
 
