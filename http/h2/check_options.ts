@@ -24,6 +24,7 @@ const SESSION_NAMES = optionNames<SessionOptions>({
   prefaceTimeout: true,
   settingsTimeout: true,
   writeTimeout: true,
+  minWriteRate: true,
   idleTimeout: true,
   keepalive: true,
 });
@@ -56,6 +57,7 @@ export function checkSessionOptions(what: string, options: SessionOptions | unde
   ) {
     checkTime(what, `http2.${name}`, options[name]);
   }
+  checkNumber(what, "http2.minWriteRate", options.minWriteRate);
   checkKeepalive(what, "http2.keepalive", options.keepalive);
   const { abuse } = options;
   if (abuse === undefined) return;
