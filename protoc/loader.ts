@@ -1,8 +1,9 @@
-import { createRegistry, type DescFile, type Registry } from "@bufbuild/protobuf";
+import { createRegistry, type DescFile, type DescMessage, type Registry } from "@bufbuild/protobuf";
 import { type CompiledFile, Compiler, type Content, type ParsedFile } from "./compile/compiler.ts";
 import { type Diagnostic, ProtoError } from "./lex/diagnostic.ts";
 import { createDescriptors } from "./compile/descriptor_set.ts";
 import { findFiles, ImportRoots } from "./import_roots.ts";
+import type { FieldNode, FileNode, MessageNode } from "./syntax/ast.ts";
 import { wellKnownDescriptor } from "./well_known/files.ts";
 
 /** Files read at the same time by {@linkcode Loader.loadAll} and {@linkcode Loader.loadAsync}. */
@@ -111,7 +112,7 @@ export class Loader {
   bytes(name: string): Uint8Array<ArrayBuffer> {
     const compiled = this.#compiler.get(name);
     if (!compiled) throw new RangeError(`Cannot give bytes of a file that is not loaded: ${name}`);
-    return compiled.bytes;
+    return compiled.bytes.slice();
   }
 
   /**
@@ -126,7 +127,7 @@ export class Loader {
    * @throws {TypeError} If `resolve` answers with a promise: then use {@linkcode loadAsync}.
    */
   load(text: string | Uint8Array, name: string): DescFile {
-    checkName(name);
+    checkFile(text, name);
     return this.#run([{ name, text }])[0]!;
   }
 
@@ -136,7 +137,7 @@ export class Loader {
    * @throws {ProtoError} If it or an import has errors, or another text was loaded under the name.
    */
   async loadAsync(text: string | Uint8Array, name: string): Promise<DescFile> {
-    checkName(name);
+    checkFile(text, name);
     const files = [{ name, text }];
     return this.#run(files, await this.#fetch(files, undefined))[0]!;
   }
@@ -207,7 +208,11 @@ export class Loader {
       this.#descriptors.set(name, descriptor);
     }
     for (const { name, isWellKnown } of files) {
-      if (!isWellKnown) this.#loaded[name] = this.#descriptors.get(name)!;
+      if (isWellKnown) continue;
+      Object.defineProperty(this.#loaded, name, {
+        value: this.#descriptors.get(name)!,
+        enumerable: true,
+      });
     }
     this.#registry = undefined;
   }
@@ -222,7 +227,7 @@ export class Loader {
         `Cannot wait for the promise that resolve() gave for "${name}": use loadAsync()`,
       );
     }
-    return resolved ?? undefined;
+    return checkResolved(name, resolved);
   }
 
   /** Gets and parses all files and what they import, so that {@linkcode #run} need not wait. */
@@ -254,7 +259,7 @@ export class Loader {
 
   async #fetchOne(name: string, roots: ImportRoots | undefined): Promise<Content | undefined> {
     if (this.#compiler.get(name)) return undefined;
-    return await this.#resolve?.(name) ?? await roots?.read(name);
+    return checkResolved(name, await this.#resolve?.(name)) ?? await roots?.read(name);
   }
 }
 
@@ -268,19 +273,61 @@ interface RequestedFile {
 }
 
 /**
- * The descriptor that protobuf-es has for a well-known file, unless the text under its name is something
- * else altogether.
+ * The descriptor that protobuf-es has for a well-known file, unless the text under its name declares
+ * something that this one does not have.
  */
 function sharedDescriptor({ name, file }: CompiledFile): DescFile | undefined {
   const known = wellKnownDescriptor(name);
-  if (!known) return undefined;
-  const names = new Set([...known.messages, ...known.enums].map((type) => type.typeName));
-  const declared = [...file.messages, ...file.enums].map((node) => node.fullName);
-  return declared.every((fullName) => names.has(fullName)) ? known : undefined;
+  return known !== undefined && holds(known, file) ? known : undefined;
 }
 
-function checkName(name: string): void {
+/** Whether all types and fields of `file` are in `known`: an older copy of it is no other file. */
+function holds(
+  known: DescFile | DescMessage,
+  file: Pick<FileNode | MessageNode, "messages" | "enums">,
+): boolean {
+  const messages = new Map(
+    (known.kind === "file" ? known.messages : known.nestedMessages).map((m) => [m.name, m]),
+  );
+  const enums = new Map(
+    (known.kind === "file" ? known.enums : known.nestedEnums).map((e) => [e.name, e]),
+  );
+  return file.messages.every((message) => {
+    if (message.mapEntry) return true;
+    const same = messages.get(message.name);
+    return same !== undefined && message.fields.every((field) => hasField(same, field)) &&
+      holds(same, message);
+  }) && file.enums.every((node) => {
+    const values = new Map(enums.get(node.name)?.values.map((v) => [v.name, v.number]));
+    return node.values.every((value) => values.get(value.name) === value.number);
+  });
+}
+
+function hasField(message: DescMessage, field: FieldNode): boolean {
+  const proto = message.fields.find((known) => known.number === field.number)?.proto;
+  return proto !== undefined && proto.name === field.name && Number(proto.type) === field.type &&
+    Number(proto.label) === field.label;
+}
+
+function checkResolved(name: string, resolved: unknown): Content | undefined {
+  if (resolved === undefined || resolved === null) return undefined;
+  if (isContent(resolved)) return resolved;
+  throw new TypeError(
+    `Cannot load "${name}" as resolve() must give a string, Uint8Array, null or undefined: got ${typeof resolved}`,
+  );
+}
+
+function checkFile(text: unknown, name: unknown): void {
   if (typeof name !== "string" || name === "") {
     throw new TypeError("Cannot load a file without a name: give the name that imports use for it");
   }
+  if (!isContent(text)) {
+    throw new TypeError(
+      `Cannot load "${name}" as its text must be a string or Uint8Array: got ${typeof text}`,
+    );
+  }
+}
+
+function isContent(text: unknown): text is Content {
+  return typeof text === "string" || text instanceof Uint8Array;
 }

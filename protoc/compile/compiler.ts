@@ -2,7 +2,6 @@ import type { FileNode, MessageNode } from "../syntax/ast.ts";
 import { writeFile } from "../descriptor/file.ts";
 import { type Diagnostic, Diagnostics } from "../lex/diagnostic.ts";
 import { LinkContext } from "../link/context.ts";
-import { importOffset } from "../link/link.ts";
 import { compileFile } from "./phases.ts";
 import { parseFile } from "../syntax/parse_file.ts";
 import { isCanonicalName } from "../import_roots.ts";
@@ -262,7 +261,7 @@ export class Compiler {
     const { file } = context;
     const seen = new Set<string>();
     const check = (name: string): number => {
-      const offset = importOffset(file, name);
+      const offset = file.importOffset(name);
       if (seen.has(name)) context.error(offset, `Import "${name}" was listed twice.`);
       seen.add(name);
       return offset;
@@ -290,7 +289,7 @@ export class Compiler {
     this.#report(
       file,
       name,
-      importOffset(file, chain[1] ?? name),
+      file.importOffset(chain[1] ?? name),
       `File recursively imports itself: ${[...chain, name].join(" -> ")}`,
       false,
     );

@@ -336,13 +336,6 @@ function notDefined(context: LinkContext, offset: number, name: string): void {
 export function warnUnusedImports(context: LinkContext): void {
   if (context.hadErrors) return;
   for (const unused of context.resolver.unused) {
-    context.warning(importOffset(context.file, unused.name), `Import ${unused.name} is unused.`);
+    context.warning(context.file.importOffset(unused.name), `Import ${unused.name} is unused.`);
   }
-}
-
-/** Where `name` is imported: protoc remembers the last statement. */
-export function importOffset(file: FileNode, name: string): number {
-  const last = file.optionImports.findLast((node) => node.name === name) ??
-    file.imports.findLast((node) => node.name === name);
-  return last?.offset ?? NO_OFFSET;
 }

@@ -165,9 +165,21 @@ export class FileNode {
   scope: PackageNode | undefined = undefined;
   features: FeatureSet | undefined = undefined;
 
+  #importOffsets: Map<string, number> | undefined = undefined;
+
   constructor(name: string, source: Source) {
     this.name = name;
     this.source = source;
+  }
+
+  /** Where `name` is imported, once the file is parsed: protoc remembers the last statement. */
+  importOffset(name: string): number {
+    if (this.#importOffsets === undefined) {
+      this.#importOffsets = new Map();
+      for (const node of this.imports) this.#importOffsets.set(node.name, node.offset);
+      for (const node of this.optionImports) this.#importOffsets.set(node.name, node.offset);
+    }
+    return this.#importOffsets.get(name) ?? NO_OFFSET;
   }
 }
 

@@ -1,7 +1,6 @@
 import { type FieldNode, FieldType, type FileNode, type MessageNode } from "../syntax/ast.ts";
 import { Edition, Feature, isLegacyEdition } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
-import { importOffset } from "../link/link.ts";
 import { readFlag, readNumber } from "../value/message.ts";
 import { FileOption } from "../value/numbers.ts";
 
@@ -48,7 +47,7 @@ export function validateFile(context: LinkContext): void {
     const lite = file.dependencies.find((dependency) => dependency && isLite(dependency));
     if (lite) {
       context.error(
-        importOffset(file, lite.name),
+        file.importOffset(lite.name),
         "Files that do not use optimize_for = LITE_RUNTIME cannot import files which do use this " +
           `option.  This file is not lite, but it imports "${lite.name}" which is.`,
       );
@@ -58,13 +57,13 @@ export function validateFile(context: LinkContext): void {
   if (file.edition < Edition.edition2024) {
     if (file.optionImports.length > 0) {
       context.error(
-        importOffset(file, "option"),
+        file.importOffset("option"),
         "option imports are not supported before edition 2024.",
       );
     }
   } else if (file.weakDependency.length > 0) {
     context.error(
-      importOffset(file, "weak"),
+      file.importOffset("weak"),
       "weak imports are not allowed under edition 2024 and beyond.",
     );
   }
