@@ -21,11 +21,12 @@ export {
   MAX_TIMER_MS,
   optionNames,
 } from "./message/options.ts";
-export { printable, tell, tellError } from "./message/tell.ts";
+export { abort, printable, tell, tellError } from "./message/tell.ts";
 export { dial, type DialOptions, type Lookup } from "./net/dial.ts";
 export { checkTls, type DialTlsOptions } from "./net/handshake.ts";
 export {
   type Admission,
+  LISTEN_NAMES,
   type Listener,
   type ListenOptions,
   openListener,
@@ -33,6 +34,15 @@ export {
 } from "./net/listener.ts";
 export { memorySocketPair, type Socket, type SocketAddress, type TlsInfo } from "./net/socket.ts";
 export { type ErrorListener, type Handler } from "./server/handler.ts";
-export { type ExchangeTaker, serve, type ServeOptions, Server } from "./server/server.ts";
+export { bodyRate, type ServerLimits } from "./server/limits.ts";
+export { formatAddress } from "./server/stream.ts";
+export {
+  type ExchangeTaker,
+  type HandlerHost,
+  serve,
+  type ServeOptions,
+  Server,
+} from "./server/server.ts";
+export { type MinRate } from "./time/min_rate.ts";
 export { type TimerNode, timers, TimerWheel } from "./time/timer_wheel.ts";
 export { ready } from "./time/turn.ts";

@@ -1,60 +1,65 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { type FieldBlock, h2, Template, type TimerNode, timers } from "../../http/engine.ts";
+import {
+  abort,
+  bodyRate,
+  type FieldBlock,
+  formatAddress,
+  type h2,
+  type HandlerHost,
+  type MinRate,
+  ready,
+  type TimerNode,
+  timers,
+} from "../../http/engine.ts";
 import type { Codec } from "../codec/mod.ts";
 import { type BegunMessages, begunMessagesOf } from "../wire/begun_messages.ts";
-import { ACCEPT_ENCODING, compress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
-import { type CallHead, RESPONSE_HEADER } from "./call_head.ts";
 import { type Call, CallContext } from "../wire/call_context.ts";
+import type { Encoding } from "../wire/compression.ts";
 import { MessageQueue } from "../wire/message_queue.ts";
-import { MessageStream } from "../wire/message_stream.ts";
-import { appendMetadata, readMetadata } from "../wire/metadata.ts";
+import { readMetadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
-import { errorTrailers, toStatusError } from "../wire/status.ts";
+import { toStatusError } from "../wire/status.ts";
+import type { CallHead } from "./call_head.ts";
+import { ReplyStream, type ServerCallSettings } from "./reply_stream.ts";
 
-/** What all calls of a server share. */
-export interface ServerSide {
-  readonly maxReceiveSize: number;
-  readonly maxSendSize: number;
-  /** Compress responses with gzip where the client accepts it. */
-  readonly compress: boolean;
-  /** Told of what a handler threw that is no ConnectError: clients get UNKNOWN without its text. */
-  readonly onHandlerError: ((error: unknown, method: string) => void) | undefined;
-}
-
-const RESPONSE_TEMPLATE = new Template(RESPONSE_HEADER);
-const OK_TRAILERS = ["grpc-status", "0"];
-const OK_TEMPLATE = new Template(OK_TRAILERS);
-
-/** One call on the server. */
-export class ServerCall extends MessageStream implements TimerNode, Call {
+/** One call on the server: its request, its deadline and its handler. */
+export class ServerCall extends ReplyStream implements TimerNode, Call {
   dueTick = 0;
   nextTimer: TimerNode | null = null;
   previousTimer: TimerNode | null = null;
 
-  readonly #side: ServerSide;
   readonly #session: h2.Session;
   readonly #head: CallHead;
+  readonly #host: HandlerHost;
   #block!: FieldBlock;
-  #deadline = 0;
+  #deadline = Infinity;
   /** The request of a method that takes one message. */
   #request: object | undefined = undefined;
   /** Requests of a method that takes many. */
   #requests: MessageQueue<object> | null = null;
-  #headerSent = false;
-  #finished = false;
-  #responses = 0;
-  #linger: h2.UploadLinger | null = null;
+  /** Since when a message is awaited that has to come, or 0; when something of it came last. */
+  #awaitedSince = 0;
+  #heardAt = 0;
+  /** The rule on slow messages, and octets it has not counted yet. */
+  #rate: MinRate | null = null;
+  #received = 0;
+  #handling = false;
+  /** Responses of the handler, while they are read; and whether it is being told to end them. */
+  #responses: AsyncIterator<unknown> | null = null;
+  #ending = false;
   #abort: AbortController | null = null;
   #abortReason: ConnectError | null = null;
-  #responseHeader: Headers | null = null;
-  #responseTrailer: Headers | null = null;
 
-  constructor(side: ServerSide, session: h2.Session, head: CallHead) {
-    super();
-    this.#side = side;
+  constructor(
+    settings: ServerCallSettings,
+    session: h2.Session,
+    head: CallHead,
+    host: HandlerHost,
+  ) {
+    super(settings);
     this.#session = session;
     this.#head = head;
-    this.maxReceiveSize = side.maxReceiveSize;
+    this.#host = host;
   }
 
   // ---- what the context shows ------------------------------------------------------------------
@@ -81,8 +86,7 @@ export class ServerCall extends MessageStream implements TimerNode, Call {
   }
 
   get peer(): string {
-    const { hostname, port } = this.#session.socket.remoteAddr;
-    return `${hostname}:${port}`;
+    return formatAddress(this.#session.socket.remoteAddr);
   }
 
   get signal(): AbortSignal {
@@ -94,15 +98,9 @@ export class ServerCall extends MessageStream implements TimerNode, Call {
   }
 
   remainingMs(): number | undefined {
-    return this.#deadline === 0 ? undefined : Math.max(0, this.#deadline - performance.now());
-  }
-
-  get responseHeader(): Headers {
-    return this.#responseHeader ??= new Headers();
-  }
-
-  get responseTrailer(): Headers {
-    return this.#responseTrailer ??= new Headers();
+    return this.#deadline === Infinity
+      ? undefined
+      : Math.max(0, Math.ceil(this.#deadline - performance.now()));
   }
 
   // ---- the engine's events ---------------------------------------------------------------------
@@ -112,22 +110,26 @@ export class ServerCall extends MessageStream implements TimerNode, Call {
     if (this.#block !== undefined) return;
     this.#block = block;
     const head = this.#head;
-    if (head.rejection !== null) {
-      this.#reject(head.rejection, end);
-      return;
-    }
+    if (head.rejection !== null) return this.reject(head.rejection, end);
     if (head.timeoutMs >= 0) {
       this.#deadline = performance.now() + head.timeoutMs;
-      if (head.timeoutMs === 0) return this.onTimeout();
+      if (head.timeoutMs === 0) return this.#failLate();
       timers.add(this, head.timeoutMs);
     }
-    if (this.method.clientStreams) {
-      this.#requests = new MessageQueue<object>(
-        (size) => this.dequeued(size),
-        () => this.ignoreInput(),
-      );
-      this.#start(this.#requests);
+    if (!this.method.clientStreams) {
+      if (!end) this.#watchRequest(0);
+      return;
     }
+    this.#requests = new MessageQueue<object>(
+      (size) => this.#requestTaken(size),
+      () => this.ignoreInput(),
+    );
+    this.#start(this.#requests);
+  }
+
+  override onData(buf: Uint8Array, start: number, end: number): void {
+    super.onData(buf, start, end);
+    if (!this.finished) this.#watchRequest(end - start);
   }
 
   protected get codec(): Codec {
@@ -136,6 +138,10 @@ export class ServerCall extends MessageStream implements TimerNode, Call {
 
   protected get encoding(): string {
     return this.#head.encoding;
+  }
+
+  protected get acceptedEncoding(): Encoding | null {
+    return this.#head.acceptedEncoding;
   }
 
   protected get noun(): string {
@@ -147,236 +153,231 @@ export class ServerCall extends MessageStream implements TimerNode, Call {
   }
 
   protected onMessage(message: object, size: number): void {
-    if (this.#finished) return;
+    if (this.finished) return;
     if (this.#requests !== null) {
       this.queued(size);
       this.#requests.push(message, size);
     } else if (this.#request === undefined) this.#request = message;
-    else {
-      this.#fail(
-        new ConnectError(
-          `${this.method.path} takes one request message, got more`,
-          Code.Unimplemented,
-        ),
-      );
-    }
+    else this.#failCount("more");
   }
 
   protected onFault(error: ConnectError): void {
-    this.#fail(error);
-  }
-
-  override onData(buf: Uint8Array, start: number, end: number): void {
-    super.onData(buf, start, end);
-    this.#linger?.drop(end - start);
-  }
-
-  override onEnd(): void {
-    this.#linger?.stop();
-    super.onEnd();
+    this.fail(error);
   }
 
   protected onMessagesEnd(): void {
-    if (this.#finished) return;
+    if (this.finished) return;
+    this.#awaitedSince = 0;
     if (this.midMessage) {
-      return this.#fail(new ConnectError("request ended inside a message", Code.Internal));
-    }
-    if (this.#requests !== null) return this.#requests.end();
-    if (this.#request === undefined) {
-      return this.#fail(
-        new ConnectError(
-          `${this.method.path} takes one request message, got none`,
-          Code.Unimplemented,
-        ),
-      );
-    }
-    this.#start(this.#request);
+      this.fail(new ConnectError("request ended inside a message", Code.Internal));
+    } else if (this.#requests !== null) this.#requests.end();
+    else if (this.#request === undefined) this.#failCount("none");
+    else this.#start(this.#request);
   }
 
-  onReset(error: Error): void {
-    this.#linger?.stop();
-    this.#cancel(new ConnectError(error.message, Code.Canceled, undefined, undefined, error));
+  #failCount(count: string): void {
+    this.fail(
+      new ConnectError(
+        `${this.method.path} takes one request message, got ${count}`,
+        Code.Unimplemented,
+      ),
+    );
   }
 
-  /** The deadline passed. */
+  #requestTaken(size: number): void {
+    this.dequeued(size);
+    // The client was held back in the middle of a message, and has to go on now.
+    if (this.midMessage && !this.finished) this.#watchRequest(0);
+  }
+
+  // ---- waits -----------------------------------------------------------------------------------
+
+  /** Whether it is the client's turn: the one request, or the rest of a message, has to come. */
+  get #awaitsClient(): boolean {
+    return this.#requests === null ? !this.#handling : this.midMessage && !this.holdsBack;
+  }
+
+  /** `n` octets came. A message that has to come must come as fast as bodies of requests must. */
+  #watchRequest(n: number): void {
+    if (!this.#awaitsClient) {
+      this.#awaitedSince = 0;
+      return;
+    }
+    const { now } = this.connection;
+    const { limits } = this.#host;
+    this.#received += n;
+    if (this.#awaitedSince === 0) {
+      this.#awaitedSince = now;
+      this.#received = n;
+      this.#rate = null;
+      if (limits.bodyTimeout > 0) this.#wake(limits.bodyTimeout);
+    } else if (now > this.#heardAt) {
+      this.#rate ??= bodyRate(limits);
+      if (this.#rate !== null && !this.#rate.count(now - this.#heardAt, this.#received)) {
+        return this.#failSlow(
+          `the request must come with ${limits.minBodyRate} bytes a second: limits.minBodyRate`,
+        );
+      }
+      this.#received = 0;
+    }
+    this.#heardAt = now;
+  }
+
+  /** Sees to it that `onTimeout` is called in `ms` milliseconds at the latest. */
+  #wake(ms: number): void {
+    if (this.dueTick !== 0) {
+      if (timers.remaining(this) <= ms) return;
+      timers.remove(this);
+    }
+    timers.add(this, ms);
+  }
+
   onTimeout(): void {
-    this.#fail(new ConnectError("the deadline passed", Code.DeadlineExceeded));
+    const now = performance.now();
+    if (now >= this.#deadline) return this.#failLate();
+    const { bodyTimeout } = this.#host.limits;
+    if (this.#awaitedSince !== 0 && bodyTimeout > 0) {
+      const left = this.#heardAt + bodyTimeout - now;
+      if (left > 0 || !this.#awaitsClient) this.#wake(Math.max(left, 1));
+      else {
+        return this.#failSlow(
+          `the request must come without pauses of ${bodyTimeout} ms: limits.bodyTimeout`,
+        );
+      }
+    }
+    if (this.#deadline !== Infinity) this.#wake(this.#deadline - now);
+  }
+
+  #failLate(): void {
+    this.fail(new ConnectError("the deadline passed", Code.DeadlineExceeded));
+  }
+
+  #failSlow(message: string): void {
+    this.fail(new ConnectError(message, Code.DeadlineExceeded));
   }
 
   // ---- the handler -----------------------------------------------------------------------------
 
   #start(request: object): void {
+    if (!this.#host.handlerStarted()) {
+      return this.fail(new ConnectError("the server is busy", Code.Unavailable));
+    }
     this.hold();
-    const { serverStreams } = this.method;
+    this.#handling = true;
     let result: unknown;
     try {
       result = this.#head.route!.handler!(request, new CallContext(this));
+      if (!this.method.serverStreams && isThenable(result)) {
+        result.then(
+          (message) => this.#reply(message),
+          (error) => this.#handlerFailed(error),
+        );
+        return;
+      }
     } catch (error) {
-      this.release();
-      return this.#failHandler(error);
+      return this.#handlerFailed(error);
     }
-    if (serverStreams) {
-      this.#sendAll(result);
-    } else if (isThenable(result)) {
-      result.then((message) => {
-        this.release();
-        this.#reply(message);
-      }, (error) => {
-        this.release();
-        this.#failHandler(error);
-      });
-    } else {
-      this.release();
-      this.#reply(result);
-    }
+    if (this.method.serverStreams) this.#replyAll(result);
+    else this.#reply(result);
+  }
+
+  /** The handler's work is over. */
+  #handled(): void {
+    if (!this.#handling) return;
+    this.#handling = false;
+    this.release();
+    this.#host.handlerEnded();
   }
 
   #reply(message: unknown): void {
-    if (this.#finished) return;
+    // A thenable may call back as often as it likes.
+    if (!this.#handling) return;
+    this.#handled();
+    if (this.finished) return;
     try {
-      this.#send(message);
+      this.sendReply(message);
     } catch (error) {
       return this.#failHandler(error);
     }
-    this.#finish();
+    this.finish();
   }
 
-  async #sendAll(result: unknown): Promise<void> {
-    try {
-      if (result === null || typeof result !== "object" || !(Symbol.asyncIterator in result)) {
-        throw new TypeError(
-          `Cannot stream responses of ${this.method.path}: the handler must return an async iterable`,
-        );
-      }
-      for await (const message of result as AsyncIterable<unknown>) {
-        if (this.#finished) return;
-        const room = this.#send(message);
-        if (room !== undefined) await room;
-      }
-      this.#finish();
-    } catch (error) {
-      this.#failHandler(error);
-    } finally {
-      this.release();
-    }
-  }
-
-  /** Sends one response. Throws `TypeError`, with nothing sent, if it does not fit its type. */
-  #send(message: unknown): Promise<void> | undefined {
-    if (typeof message !== "object" || message === null) {
-      throw new TypeError(
-        `Cannot encode response of ${this.method.path}: expected an object, got ${
-          message === null ? "null" : typeof message
-        }`,
-      );
-    }
-    let bytes = this.method.output.encode(message);
-    if (bytes.length > this.#side.maxSendSize) {
-      throw new ConnectError(
-        `trying to send message larger than max (${bytes.length} vs. ${this.#side.maxSendSize})`,
-        Code.ResourceExhausted,
-      );
-    }
-    const compressed = this.#compresses && bytes.length >= MIN_COMPRESS_SIZE;
-    if (compressed) bytes = compress(bytes);
-    if (!this.#headerSent) this.sendHeader();
-    this.#responses++;
-    return this.sendMessage(bytes, compressed);
-  }
-
-  get #compresses(): boolean {
-    return this.#side.compress && this.#head.acceptsGzip;
-  }
-
-  /** Sends the response header, once. */
-  sendHeader(): void {
-    if (this.#headerSent || this.#finished) return;
-    this.#headerSent = true;
-    if (this.#responseHeader === null && !this.#compresses) {
-      this.sendHeaders(RESPONSE_TEMPLATE);
-      return;
-    }
-    const fields = [...RESPONSE_HEADER];
-    if (this.#compresses) {
-      fields.push("grpc-encoding", "gzip", "grpc-accept-encoding", ACCEPT_ENCODING);
-    }
-    if (this.#responseHeader !== null) appendMetadata(fields, this.#responseHeader);
-    this.sendHeaders(fields);
-  }
-
-  #finish(): void {
-    if (this.#finished) return;
-    if (this.#responseTrailer === null) {
-      this.sendHeader();
-      this.#conclude();
-      this.end(OK_TEMPLATE);
-    } else {
-      const fields = [...OK_TRAILERS];
-      try {
-        this.sendHeader();
-        appendMetadata(fields, this.#responseTrailer);
-      } catch (error) {
-        return this.#failHandler(error);
-      }
-      this.#conclude();
-      this.end(fields);
-    }
-    this.#stopUpload();
+  #handlerFailed(error: unknown): void {
+    if (!this.#handling) return;
+    this.#handled();
+    this.#failHandler(error);
   }
 
   #failHandler(error: unknown): void {
-    if (!(error instanceof ConnectError)) this.#side.onHandlerError?.(error, this.method.path);
-    this.#fail(toStatusError(error));
+    const status = toStatusError(error);
+    if (status !== error && !(this.finished && isAbort(error))) this.tellError(error);
+    this.fail(status);
   }
 
-  /** Ends the call with an error, whether or not its handler still runs. */
-  #fail(error: ConnectError): void {
-    if (this.#finished) return;
-    const trailers = errorTrailers(error);
-    if (this.#responseTrailer !== null) appendMetadata(trailers, this.#responseTrailer);
-    if (this.#headerSent) {
-      this.#conclude(error);
-      this.end(trailers);
-    } else {
-      const fields = [...RESPONSE_HEADER];
-      if (this.#responseHeader !== null) appendMetadata(fields, this.#responseHeader);
-      this.#conclude(error);
-      this.sendHeaders([...fields, ...trailers], true);
+  async #replyAll(result: unknown): Promise<void> {
+    try {
+      const responses = this.#responses = iteratorOf(result, this.method);
+      for (;;) {
+        let next: IteratorResult<unknown>;
+        try {
+          next = await responses.next();
+        } catch (error) {
+          // What failed is over: there is nothing to be ended.
+          this.#responses = null;
+          throw error;
+        }
+        if (this.finished) return;
+        if (next.done) break;
+        const room = this.sendReply(next.value) ?? ready();
+        if (room !== undefined) await room;
+        if (this.finished) return;
+      }
+      this.#responses = null;
+      this.finish();
+    } catch (error) {
+      this.#failHandler(error);
+    } finally {
+      if (!this.#ending) this.#handled();
     }
-    this.#stopUpload();
   }
 
-  #reject(fields: readonly string[], end: boolean): void {
-    this.#finished = true;
-    this.ignoreInput();
-    this.sendHeaders(fields, true);
-    if (!end) this.#stopUpload();
+  /** Ends the responses of a handler whose call is over. It counts as long as that takes. */
+  async #endResponses(responses: AsyncIterator<unknown>): Promise<void> {
+    this.#ending = true;
+    try {
+      await responses.return?.();
+    } catch (error) {
+      if (toStatusError(error) !== error && !isAbort(error)) this.tellError(error);
+    }
+    this.#handled();
   }
 
-  /** A client that still sends is listened to no more, and told so soon. */
-  #stopUpload(): void {
-    if (this.receivable) this.#linger = new h2.UploadLinger(this);
-  }
-
-  /** The client is gone: the handler learns of it, nothing is sent. */
-  #cancel(reason: ConnectError): void {
-    if (!this.#finished) this.#conclude(reason);
-  }
-
-  #conclude(reason?: ConnectError): void {
-    this.#finished = true;
-    this.ignoreInput();
+  protected onFinished(reason: ConnectError | null): void {
     timers.remove(this);
-    if (reason === undefined) {
-      this.#requests?.end();
-      return;
-    }
+    if (reason === null) return this.#requests?.end();
     this.#abortReason = reason;
     this.#requests?.fail(reason);
-    this.#abort?.abort(reason);
+    if (this.#abort !== null) abort(this.#abort, reason);
+    const responses = this.#responses;
+    this.#responses = null;
+    if (responses !== null) this.#endResponses(responses);
   }
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as { then?: unknown } | null)?.then === "function";
+}
+
+/** Whether an error says only that the handler learnt of its call's end. */
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === "AbortError";
+}
+
+function iteratorOf(result: unknown, method: Method): AsyncIterator<unknown> {
+  if (result !== null && typeof result === "object" && Symbol.asyncIterator in result) {
+    return (result as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+  }
+  throw new TypeError(
+    `Cannot stream responses of ${method.path}: the handler must return an async iterable`,
+  );
 }

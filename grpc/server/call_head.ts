@@ -1,5 +1,10 @@
-import type { FieldBlock, h2 } from "../../http/engine.ts";
-import { ACCEPT_ENCODING, isKnownEncoding } from "../wire/compression.ts";
+import { type FieldBlock, type h2, printable } from "../../http/engine.ts";
+import {
+  ACCEPT_ENCODING,
+  acceptedEncoding,
+  type Encoding,
+  isKnownEncoding,
+} from "../wire/compression.ts";
 import { GRPC_CONTENT_TYPE, grpcCodec } from "../wire/content_type.ts";
 import { code } from "../wire/code.ts";
 import { encodeMessage } from "../wire/percent.ts";
@@ -25,7 +30,8 @@ export class CallHead {
   /** Deadline in milliseconds from arrival, or -1. */
   timeoutMs = -1;
   encoding = "identity";
-  acceptsGzip = false;
+  /** What responses may be compressed with. */
+  acceptedEncoding: Encoding | null = null;
 }
 
 function statusFields(status: number, message: string): string[] {
@@ -60,7 +66,7 @@ export function callHead(
         call.encoding = value;
         break;
       case "grpc-accept-encoding":
-        call.acceptsGzip = value.split(",").some((part) => part.trim() === "gzip");
+        call.acceptedEncoding ??= acceptedEncoding(value);
         break;
     }
   }
@@ -80,22 +86,29 @@ function rejection(
 ): readonly string[] | null {
   if (head.method !== "POST") return [":status", "405", "allow", "POST"];
   if (codec !== "proto") {
-    return [":status", "415", ...statusFields(code.INTERNAL, `codec ${codec} is not supported`)];
+    return [
+      ":status",
+      "415",
+      ...statusFields(code.INTERNAL, `codec ${printable(codec)} is not supported`),
+    ];
   }
   if (call.route === undefined) {
     const [, service = "", method = ""] = head.path.split("/");
-    return trailersOnly(code.UNIMPLEMENTED, `unknown method ${method} for service ${service}`);
+    return trailersOnly(
+      code.UNIMPLEMENTED,
+      `unknown method ${printable(method)} for service ${printable(service)}`,
+    );
   }
   if (call.route.handler === undefined) {
-    return trailersOnly(code.UNIMPLEMENTED, `method ${head.path} is not implemented`);
+    return trailersOnly(code.UNIMPLEMENTED, `method ${call.route.method.path} is not implemented`);
   }
   if (timeout !== undefined && call.timeoutMs < 0) {
-    return trailersOnly(code.INTERNAL, `malformed grpc-timeout: ${timeout}`);
+    return trailersOnly(code.INTERNAL, `malformed grpc-timeout: ${printable(timeout)}`);
   }
   if (!isKnownEncoding(call.encoding)) {
     const fields = trailersOnly(
       code.UNIMPLEMENTED,
-      `grpc-encoding ${call.encoding} is not supported`,
+      `grpc-encoding ${printable(call.encoding)} is not supported`,
     );
     return [...fields, "grpc-accept-encoding", ACCEPT_ENCODING];
   }

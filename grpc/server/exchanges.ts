@@ -1,26 +1,52 @@
 import type { Registry } from "@bufbuild/protobuf";
-import { type ExchangeTaker, type FieldBlock, h2 } from "../../http/engine.ts";
+import {
+  checkBoolean,
+  checkCallback,
+  checkCount,
+  type ExchangeTaker,
+  type FieldBlock,
+  h2,
+  type HandlerHost,
+} from "../../http/engine.ts";
 import type { ServerStream } from "../../http/mod.ts";
 import { callHead } from "./call_head.ts";
 import { checkOrigins, type Origins } from "../web/cors.ts";
 import { DEFAULT_MAX_RECEIVE_SIZE } from "../wire/message_stream.ts";
 import type { Routes } from "../wire/route.ts";
-import { ServerCall, type ServerSide } from "./call.ts";
+import { ServerCall } from "./call.ts";
+import type { ServerCallSettings } from "./reply_stream.ts";
 import { WebRouter } from "../web/router.ts";
 
 /** How calls are served, on whatever server. */
 export interface CallSettings {
-  /** Octets a received message may have. @default {4194304} */
+  /** Bytes a received message may have. @default {4194304} */
   readonly maxReceiveSize?: number;
-  /** Octets a sent message may have. @default unlimited */
+  /** Bytes a sent message may have. @default unlimited */
   readonly maxSendSize?: number;
   /** Compress responses of 1 KiB and more with gzip for clients that accept it. @default {false} */
   readonly compress?: boolean;
   /**
-   * Told of exceptions of handlers that are no `ConnectError`, with the method's path, and of
-   * connections that failed, with "". Clients see UNKNOWN, never the text.
+   * Told of exceptions of handlers that are no `ConnectError` (clients see UNKNOWN, never the text)
+   * and of metadata that cannot be sent, with the method's path; and of connections that failed, with
+   * "". Without it errors of handlers are printed; null silences them. @default prints
    */
-  readonly onError?: (error: unknown, method: string) => void;
+  readonly onError?: ((error: unknown, method: string) => void) | null;
+}
+
+/** Names of {@linkcode CallSettings}. */
+export const CALL_SETTING_NAMES = {
+  maxReceiveSize: true,
+  maxSendSize: true,
+  compress: true,
+  onError: true,
+} as const satisfies { readonly [K in keyof Required<CallSettings>]: true };
+
+/** Checks the values of settings. Throws `TypeError` on those that cannot be used. */
+export function checkCallSettings(what: string, settings: CallSettings): void {
+  checkCount(what, "maxReceiveSize", settings.maxReceiveSize, 0, Infinity);
+  checkCount(what, "maxSendSize", settings.maxSendSize, 0, Infinity);
+  checkBoolean(what, "compress", settings.compress);
+  checkCallback(what, "onError", settings.onError);
 }
 
 /** How calls of browsers are served. */
@@ -35,41 +61,46 @@ export interface WebSettings {
 }
 
 /** Serves calls wherever requests come in. */
-export class GrpcTaker implements ExchangeTaker {
+export class CallRouter implements ExchangeTaker {
   readonly #routes: Routes;
-  readonly #side: ServerSide;
-  readonly #alone: boolean;
+  readonly #settings: ServerCallSettings;
+  readonly #exclusive: boolean;
   readonly #web: WebRouter;
 
   /**
-   * Serves gRPC, and gRPC-Web and Connect beside it. With `alone`, only gRPC: what is not is answered
+   * Serves gRPC, and gRPC-Web and Connect beside it. With `exclusive`, only gRPC: what is not is answered
    * with 415; otherwise it is left to others.
    */
-  constructor(routes: Routes, settings: CallSettings & WebSettings = {}, alone = false) {
+  constructor(routes: Routes, settings: CallSettings & WebSettings = {}, exclusive = false) {
     this.#routes = routes;
-    this.#side = {
+    this.#settings = {
       maxReceiveSize: settings.maxReceiveSize ?? DEFAULT_MAX_RECEIVE_SIZE,
       maxSendSize: settings.maxSendSize ?? Infinity,
       compress: settings.compress ?? false,
-      onHandlerError: settings.onError,
+      onError: settings.onError,
     };
-    this.#alone = alone;
+    this.#exclusive = exclusive;
     this.#web = new WebRouter(routes, {
-      ...this.#side,
+      ...this.#settings,
       cors: checkOrigins(settings.cors ?? []),
       registry: settings.registry,
     });
   }
 
   /** The call this request makes, or null if it is not gRPC's. */
-  takeStream(head: h2.RequestHead, block: FieldBlock, session: h2.Session): h2.Stream | null {
+  takeStream(
+    head: h2.RequestHead,
+    block: FieldBlock,
+    session: h2.Session,
+    host: HandlerHost,
+  ): h2.Stream | null {
     const call = callHead(head, block, this.#routes);
-    if (call !== undefined) return new ServerCall(this.#side, session, call);
-    return this.#alone ? new h2.RefusalStream(415) : null;
+    if (call !== undefined) return new ServerCall(this.#settings, session, call, host);
+    return this.#exclusive ? new h2.RefusalStream(415) : null;
   }
 
   /** Serves a gRPC-Web or Connect call, or null if the request is for no registered method. */
   takeExchange(stream: ServerStream): Promise<void> | null {
-    return this.#alone ? null : this.#web.take(stream);
+    return this.#exclusive ? null : this.#web.take(stream);
   }
 }

@@ -1,10 +1,10 @@
 import type { DescFile, DescMethod, DescService } from "@bufbuild/protobuf";
 import type { ServiceImpl } from "@connectrpc/connect";
-import type { ExchangeTaker, FieldBlock, h2 } from "../../http/engine.ts";
+import type { ExchangeTaker, FieldBlock, h2, HandlerHost } from "../../http/engine.ts";
 import type { ServerStream } from "../../http/mod.ts";
 import { findService, methodFor } from "../wire/method.ts";
 import type { AnyHandler, Route, Routes } from "../wire/route.ts";
-import { GrpcTaker } from "./exchanges.ts";
+import { CallRouter } from "./exchanges.ts";
 
 /** Handlers by method name, as in the proto file (`SayHello`) or in lower camel case (`sayHello`). */
 export type Handlers = Readonly<Record<string, AnyHandler | undefined>>;
@@ -21,7 +21,7 @@ export type TypedHandlers<S extends DescService> =
 export class Registrar implements Routes, ExchangeTaker {
   readonly #routes = new Map<string, Route>();
   readonly #services = new Map<string, DescService>();
-  readonly #taker = new GrpcTaker(this);
+  readonly #router = new CallRouter(this);
 
   /**
    * Registers the handlers of a service whose types are known from generated code.
@@ -68,13 +68,18 @@ export class Registrar implements Routes, ExchangeTaker {
   }
 
   /** For servers: the gRPC call a request makes. */
-  takeStream(head: h2.RequestHead, block: FieldBlock, session: h2.Session): h2.Stream | null {
-    return this.#taker.takeStream(head, block, session);
+  takeStream(
+    head: h2.RequestHead,
+    block: FieldBlock,
+    session: h2.Session,
+    host: HandlerHost,
+  ): h2.Stream | null {
+    return this.#router.takeStream(head, block, session, host);
   }
 
   /** For servers: serves a gRPC-Web or Connect call. */
   takeExchange(stream: ServerStream): Promise<void> | null {
-    return this.#taker.takeExchange(stream);
+    return this.#router.takeExchange(stream);
   }
 }
 

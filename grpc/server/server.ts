@@ -1,18 +1,39 @@
-import { type ExchangeTaker, type h2, serve, type Server } from "../../http/engine.ts";
-import type { Certificate, ListenOptions } from "../../http/mod.ts";
+import {
+  checkOptions,
+  type ExchangeTaker,
+  h2,
+  LISTEN_NAMES,
+  optionNames,
+  serve,
+  type ServeOptions,
+} from "../../http/engine.ts";
+import type { Certificate, ListenOptions, ServerLimits } from "../../http/mod.ts";
 import { DEFAULT_STREAM_WINDOW } from "../wire/message_stream.ts";
+import {
+  CALL_SETTING_NAMES,
+  CallRouter,
+  type CallSettings,
+  checkCallSettings,
+  type WebSettings,
+} from "./exchanges.ts";
 import { Registrar } from "./registrar.ts";
-import { type CallSettings, GrpcTaker, type WebSettings } from "./exchanges.ts";
 
 /** Settings of {@linkcode listen}. */
 export interface ServerOptions extends ListenOptions, CallSettings {
   /** The services to serve. */
   readonly registrar: Registrar;
-  /** Connections open at once. @default {10000} */
+  /**
+   * Limits and timeouts, those of `http.listen`. `bodyTimeout` and `minBodyRate` hold for the request
+   * of a method that takes one and inside each message of the others: DEADLINE_EXCEEDED.
+   * `maxHandlers` counts calls: UNAVAILABLE. `maxBodyBytes` and what speaks of HTTP/1.1 means nothing
+   * here. Other defaults than there: `maxStreams` 1000, `drainTimeout` 10 seconds.
+   */
+  readonly limits?: ServerLimits;
+  /** Connections open at once. Overrides `limits`. @default {10000} */
   readonly maxConnections?: number;
-  /** HTTP/2 limits and timeouts. */
+  /** HTTP/2 limits and timeouts. Override `limits`. */
   readonly http2?: h2.SessionOptions;
-  /** Milliseconds `close()` waits for calls that run. @default {10000} */
+  /** Milliseconds `close()` waits for calls that run. Overrides `limits`. @default {10000} */
   readonly drainTimeout?: number;
 }
 
@@ -26,8 +47,18 @@ const GRPC_ABUSE_LIMITS: h2.AbuseLimits = {
   idleFrames: { burst: 1000, perSecond: 20 },
 };
 
-/** Streams a client may have open on one connection. */
-const DEFAULT_MAX_CONCURRENT_STREAMS = 1000;
+/** Where a gRPC server is not as other servers of HTTP: calls are many and small. */
+const GRPC_LIMITS: ServerLimits = { maxStreams: 1000, drainTimeout: 10_000 };
+
+const OPTION_NAMES = optionNames<ServerOptions>({
+  ...LISTEN_NAMES,
+  ...CALL_SETTING_NAMES,
+  registrar: true,
+  limits: true,
+  maxConnections: true,
+  http2: true,
+  drainTimeout: true,
+});
 
 /** A running gRPC server. */
 export interface GrpcServer extends AsyncDisposable {
@@ -56,21 +87,30 @@ export interface GrpcServer extends AsyncDisposable {
  * ```
  */
 export function listen(options: ServerOptions): GrpcServer {
-  const taker = new GrpcTaker(checkRegistrar(options.registrar), options, true);
+  return serve(serveOptions(options));
+}
+
+/** The settings of the HTTP server under a gRPC server. */
+export function serveOptions(options: ServerOptions): ServeOptions {
+  checkOptions("serve gRPC", OPTION_NAMES, options);
+  h2.checkSessionOptions("serve gRPC", options.http2);
+  checkCallSettings("serve gRPC", options);
   const { onError, ...rest } = options;
-  const server: Server = serve({
+  return {
     ...rest,
-    taker,
+    taker: new CallRouter(checkRegistrar(options.registrar), options, true),
     alpnProtos: options.alpnProtos ?? ["h2"],
-    http2: {
-      maxConcurrentStreams: DEFAULT_MAX_CONCURRENT_STREAMS,
-      streamWindow: DEFAULT_STREAM_WINDOW,
-      abuse: GRPC_ABUSE_LIMITS,
-      ...options.http2,
-    },
-    ...(onError === undefined ? {} : { onError: (error: unknown) => onError(error, "") }),
-  });
-  return server;
+    limits: withDefaults(options.limits),
+    http2: { streamWindow: DEFAULT_STREAM_WINDOW, abuse: GRPC_ABUSE_LIMITS, ...options.http2 },
+    ...(onError === undefined
+      ? {}
+      : { onError: onError === null ? null : (error: unknown) => onError(error, "") }),
+  };
+}
+
+function withDefaults(limits: ServerLimits = {}): ServerLimits {
+  const set = Object.entries(limits).filter(([, value]) => value !== undefined);
+  return { ...GRPC_LIMITS, ...Object.fromEntries(set) };
 }
 
 /** Settings of {@linkcode mount}. */
@@ -97,8 +137,17 @@ export interface MountOptions extends CallSettings, WebSettings {
  * ```
  */
 export function mount(options: MountOptions): ExchangeTaker {
-  return new GrpcTaker(checkRegistrar(options?.registrar), options);
+  checkOptions("mount services", MOUNT_NAMES, options);
+  checkCallSettings("mount services", options);
+  return new CallRouter(checkRegistrar(options.registrar), options);
 }
+
+const MOUNT_NAMES = optionNames<MountOptions>({
+  ...CALL_SETTING_NAMES,
+  registrar: true,
+  cors: true,
+  registry: true,
+});
 
 function checkRegistrar(registrar: unknown): Registrar {
   if (registrar instanceof Registrar) return registrar;

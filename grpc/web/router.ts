@@ -24,6 +24,7 @@ import type {
 } from "@connectrpc/connect/protocol";
 import { abortable } from "@std/async";
 import type { ServerStream } from "../../http/mod.ts";
+import { tellError } from "../../http/engine.ts";
 import { compress, decompress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
 import { type Call, CallContext } from "../wire/call_context.ts";
 import { expose, type Origins, preflight } from "./cors.ts";
@@ -43,7 +44,7 @@ export interface WebSide {
   /** Types of `Any` in JSON, besides those the service's file knows. */
   readonly registry: Registry | undefined;
   /** Told of what a handler threw that is no ConnectError: clients get UNKNOWN without its text. */
-  readonly onHandlerError: ((error: unknown, method: string) => void) | undefined;
+  readonly onError: ((error: unknown, method: string) => void) | null | undefined;
 }
 
 /** The most that Connect takes as a limit, in octets. */
@@ -112,7 +113,7 @@ export class WebRouter {
       const { desc } = route.method;
       const router = createConnectRouter(this.#options).rpc(
         desc,
-        implementation(route, this.#side.onHandlerError) as never,
+        implementation(route, this.#side.onError) as never,
         { jsonOptions: { registry: this.#registry(desc) } },
       );
       this.#handlers.set(route, handler = router.handlers[0]!);
@@ -260,7 +261,7 @@ class WebCall implements Call {
   }
 }
 
-type Report = WebSide["onHandlerError"];
+type Report = WebSide["onError"];
 
 /** A registered handler as Connect calls it: it ends with its deadline, and its errors stay ours. */
 function implementation({ method, handler }: Route, report: Report): unknown {
@@ -271,7 +272,9 @@ function implementation({ method, handler }: Route, report: Report): unknown {
         ? reason
         : new ConnectError("the client is gone", Code.Canceled, undefined, undefined, reason);
     }
-    if (!(error instanceof ConnectError)) report?.(error, method.path);
+    if (!(error instanceof ConnectError)) {
+      tellError(report, `The handler of ${method.path} failed`, error, method.path);
+    }
     return toStatusError(error);
   };
   if (handler === undefined) {

@@ -1,5 +1,8 @@
-import { gunzipSync, gzipSync, inflateSync } from "node:zlib";
+import { deflateSync, gunzipSync, gzipSync, inflateSync } from "node:zlib";
 import { Code, ConnectError } from "@connectrpc/connect";
+
+/** How messages are compressed. */
+export type Encoding = "gzip" | "deflate";
 
 /** Message encodings understood here, as sent in `grpc-accept-encoding`. */
 export const ACCEPT_ENCODING = "identity,gzip,deflate";
@@ -9,12 +12,21 @@ export function isKnownEncoding(encoding: string): boolean {
   return encoding === "identity" || encoding === "gzip" || encoding === "deflate";
 }
 
+/** The best of the encodings in a `grpc-accept-encoding`, or null. */
+export function acceptedEncoding(accept: string): Encoding | null {
+  const names = accept.split(",").map((name) => name.trim().toLowerCase());
+  return names.includes("gzip") ? "gzip" : names.includes("deflate") ? "deflate" : null;
+}
+
 /** Messages below this size gain nothing from compression. */
 export const MIN_COMPRESS_SIZE = 1024;
 
-/** Compresses with gzip. */
-export function compress(bytes: Uint8Array): Uint8Array {
-  return gzipSync(bytes);
+/** The longest array the platform makes. */
+const MAX_LENGTH = 0x7fff_ffff;
+
+/** Compresses one message. "deflate" is the zlib format, as HTTP has it. */
+export function compress(bytes: Uint8Array, encoding: Encoding = "gzip"): Uint8Array {
+  return encoding === "gzip" ? gzipSync(bytes) : deflateSync(bytes);
 }
 
 /**
@@ -29,7 +41,7 @@ export function decompress(encoding: string, bytes: Uint8Array, limit: number): 
     );
   }
   try {
-    const options = { maxOutputLength: limit };
+    const options = { maxOutputLength: Math.min(Math.max(limit, 1), MAX_LENGTH) };
     return encoding === "gzip" ? gunzipSync(bytes, options) : inflateSync(bytes, options);
   } catch (error) {
     if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") {

@@ -4,18 +4,36 @@
  *
  * @module
  */
+
+/** Octets of a message when encoded: peers take whole header lists of 8 KiB and more. */
+export const MAX_MESSAGE_SIZE: number = 8 << 10;
+
 const NEEDS_ENCODING = /[^\x20-\x24\x26-\x7e]/;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Encodes any text. Lone surrogates become U+FFFD. */
-export function encodeMessage(text: string): string {
-  if (!NEEDS_ENCODING.test(text)) return text;
+/**
+ * Encodes any text, as much of it as fits into `limit` octets: it is cut between two characters.
+ * Lone surrogates become U+FFFD.
+ */
+export function encodeMessage(text: string, limit = MAX_MESSAGE_SIZE): string {
+  const start = text.slice(0, limit);
+  if (!NEEDS_ENCODING.test(start)) return start;
   let out = "";
-  for (const octet of encoder.encode(text)) {
-    out += octet >= 0x20 && octet <= 0x7e && octet !== 0x25
-      ? String.fromCharCode(octet)
-      : "%" + octet.toString(16).toUpperCase().padStart(2, "0");
+  // Not of the cut text: its last character may be half of one.
+  for (const char of text) {
+    const piece = encodeCharacter(char);
+    if (out.length + piece.length > limit) break;
+    out += piece;
+  }
+  return out;
+}
+
+function encodeCharacter(char: string): string {
+  if (!NEEDS_ENCODING.test(char)) return char;
+  let out = "";
+  for (const octet of encoder.encode(char)) {
+    out += "%" + octet.toString(16).toUpperCase().padStart(2, "0");
   }
   return out;
 }

@@ -10,8 +10,9 @@ import { Code, ConnectError, decodeBinaryHeader, encodeBinaryHeader } from "@con
 import { h2 } from "../../http/engine.ts";
 import { ConnectionLostError, ProtocolError, StreamResetError } from "../../http/mod.ts";
 import { code, codeName, toConnectCode } from "./code.ts";
-import { appendMetadata, readMetadata } from "./metadata.ts";
-import { decodeMessage, encodeMessage } from "./percent.ts";
+import type { FieldList } from "./field_list.ts";
+import { readMetadata } from "./metadata.ts";
+import { decodeMessage, encodeMessage, MAX_MESSAGE_SIZE } from "./percent.ts";
 
 const { ErrorCode } = h2;
 
@@ -20,35 +21,92 @@ const TYPE_URL_PREFIX = "type.googleapis.com/";
 /** Text clients get for an exception that is no `ConnectError`: its own may hold secrets. */
 const HIDDEN_ERROR = "the handler failed with an error that is not a ConnectError";
 
-/** Whatever a handler threw, as the error its client gets. */
+/** Whatever a handler threw, as the error its client gets. Never throws. */
 export function toStatusError(reason: unknown): ConnectError {
-  if (reason instanceof ConnectError) return reason;
+  try {
+    if (
+      reason instanceof ConnectError && typeof reason.rawMessage === "string" &&
+      reason.metadata instanceof Headers && Array.isArray(reason.details)
+    ) return reason;
+  } catch {
+    // A proxy may not let itself be looked at.
+  }
   return new ConnectError(HIDDEN_ERROR, Code.Unknown, undefined, undefined, reason);
 }
 
-/** The trailers that tell of an error. */
-export function errorTrailers(error: ConnectError): string[] {
-  const fields = ["grpc-status", String(error.code)];
-  if (error.rawMessage !== "") fields.push("grpc-message", encodeMessage(error.rawMessage));
-  const details = detailsOf(error);
-  if (details !== undefined) fields.push("grpc-status-details-bin", details);
-  appendMetadata(fields, withoutDetails(error.metadata));
-  return fields;
+/** Adds what no answer to a call that failed goes without: code and message. */
+export function addStatus(list: FieldList, error: ConnectError): void {
+  list.add("grpc-status", String(sentCode(error)));
+  if (!isCode(error.code)) list.refuse(codeFault(error.code));
+  const message = error.rawMessage;
+  if (message === "") return;
+  const limit = Math.min(MAX_MESSAGE_SIZE, list.room("grpc-message"));
+  const encoded = encodeMessage(message, limit);
+  if (encoded !== "") list.add("grpc-message", encoded);
+  // One character takes 12 octets at most.
+  if (encoded.length + 12 > limit && decodeMessage(encoded).length < message.length) {
+    list.refuse(
+      new TypeError(
+        `Cannot send the message of a ConnectError whole as it must be <= ${limit} octets when encoded: its beginning is sent`,
+      ),
+    );
+  }
 }
 
-function withoutDetails(metadata: Headers): Headers {
-  if (!metadata.has("grpc-status-details-bin")) return metadata;
-  const copy = new Headers(metadata);
-  copy.delete("grpc-status-details-bin");
-  return copy;
+/** Says which codes an error may have. */
+export function codeFault(value: unknown): TypeError {
+  return new TypeError(
+    `Cannot send the code of a ConnectError as it must be an integer from 1 to 16: current value is ${
+      typeof value === "number" ? value : typeof value
+    }`,
+  );
+}
+
+/** Adds the details of an error: they are what gives way first where there is no room. */
+export function addDetails(list: FieldList, error: ConnectError): void {
+  let details: string | undefined;
+  try {
+    details = detailsOf(error);
+  } catch (cause) {
+    list.refuse(
+      new TypeError("Cannot send the details of a ConnectError as they do not fit their types", {
+        cause,
+      }),
+    );
+  }
+  if (details !== undefined) list.offer("grpc-status-details-bin", details);
+}
+
+/** Adds metadata of an error, without the details that came with it from another server. */
+export function addErrorMetadata(list: FieldList, error: ConnectError): void {
+  let { metadata } = error;
+  if (metadata.has(DETAILS)) {
+    metadata = new Headers(metadata);
+    metadata.delete(DETAILS);
+  }
+  // What came from another server holds fields of that connection: nobody set them here.
+  list.offerAll(metadata, (error as { isWireError?: boolean }).isWireError === true);
+}
+
+const DETAILS = "grpc-status-details-bin";
+
+/** Whether a call may fail with that code. */
+export function isCode(value: unknown): value is Code {
+  return Number.isInteger(value) && (value as number) >= code.CANCELLED &&
+    (value as number) <= code.UNAUTHENTICATED;
+}
+
+/** A call that failed is never OK, whatever code it was given. */
+function sentCode(error: ConnectError): number {
+  return isCode(error.code) ? error.code : code.UNKNOWN;
 }
 
 /** google.rpc.Status { int32 code = 1; string message = 2; repeated Any details = 3 }, base64. */
 function detailsOf(error: ConnectError): string | undefined {
   if (error.details.length === 0) return undefined;
   const writer = new BinaryWriter();
-  writer.tag(1, WireType.Varint).int32(error.code);
-  writer.tag(2, WireType.LengthDelimited).string(error.rawMessage);
+  writer.tag(1, WireType.Varint).int32(sentCode(error));
+  writer.tag(2, WireType.LengthDelimited).string(String(error.rawMessage));
   for (const detail of error.details) {
     const [type, value] = "desc" in detail
       ? [detail.desc.typeName, toBinary(detail.desc, create(detail.desc, detail.value))]
@@ -58,7 +116,10 @@ function detailsOf(error: ConnectError): string | undefined {
     writer.tag(2, WireType.LengthDelimited).bytes(value);
     writer.join();
   }
-  return encodeBinaryHeader(writer.finish()).replace(/=+$/, "");
+  const encoded = encodeBinaryHeader(writer.finish());
+  // Sent without padding, as the protocol asks.
+  const padding = encoded.indexOf("=", encoded.length - 2);
+  return padding < 0 ? encoded : encoded.slice(0, padding);
 }
 
 interface WireStatus {

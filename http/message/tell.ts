@@ -38,6 +38,23 @@ export function tellError<A extends unknown[]>(
   else tell(onError, error, ...args);
 }
 
+/**
+ * Aborts a signal that users listen to. What their listeners throw is printed: the platform would end
+ * the process.
+ */
+export function abort(controller: AbortController, reason: unknown): void {
+  const caught = (event: ErrorEvent): void => {
+    event.preventDefault();
+    print("A listener of an abort signal failed:", event.error);
+  };
+  globalThis.addEventListener("error", caught);
+  try {
+    controller.abort(reason);
+  } finally {
+    globalThis.removeEventListener("error", caught);
+  }
+}
+
 /** Longest text of a peer in a printed line. */
 const MAX_PRINTED = 256;
 

@@ -20,10 +20,24 @@ import type { Socket } from "../net/socket.ts";
 import { formatAddress, type ServerStream } from "./stream.ts";
 import { Watchdog } from "../time/watchdog.ts";
 
+/** What a server lends to those who run handlers on it. */
+export interface HandlerHost {
+  readonly limits: Required<ServerLimits>;
+  /** Counts a handler. False, with nothing counted, if as many as allowed are at work. */
+  handlerStarted(): boolean;
+  /** A handler that was counted is done. */
+  handlerEnded(): void;
+}
+
 /** Something that may take an exchange before the handler does, such as a gRPC service. */
 export interface ExchangeTaker {
   /** The stream that serves this HTTP/2 request, or null to leave it to the handler. */
-  takeStream(head: RequestHead, block: FieldBlock, session: Session): Stream | null;
+  takeStream(
+    head: RequestHead,
+    block: FieldBlock,
+    session: Session,
+    host: HandlerHost,
+  ): Stream | null;
   /**
    * Serves an exchange of either version through its stream, or null to leave it to the handler.
    * The promise must settle when the exchange is over.
@@ -70,7 +84,7 @@ export class Server implements AsyncDisposable {
   readonly #sniffing = new Set<Socket>();
   readonly #h1 = new Set<ServerSession>();
   readonly #h2 = new Set<Session>();
-  readonly #host: ServerHost & H2Host;
+  readonly #host: ServerHost & H2Host & HandlerHost;
   #handlers = 0;
   #running = new Set<Promise<void>>();
   #closing: Promise<void> | null = null;
@@ -94,6 +108,12 @@ export class Server implements AsyncDisposable {
       limits: this.#limits,
       handle: (stream: ServerStream) => this.#handle(stream),
       onBadRequest: (error: MessageError, socket: Socket) => this.#refused(error, socket),
+      handlerStarted: () => {
+        if (this.#handlers >= this.#limits.maxHandlers) return false;
+        this.#handlers++;
+        return true;
+      },
+      handlerEnded: this.#handled,
     };
     this.#listener = openListener(
       { handshakeTimeout: this.#limits.handshakeTimeout, ...options },
@@ -206,7 +226,7 @@ export class Server implements AsyncDisposable {
     };
     const session: Session = new Session("server", socket, {
       accept: (requestHead, block) =>
-        this.#options.taker?.takeStream(requestHead, block, session) ??
+        this.#options.taker?.takeStream(requestHead, block, session, this.#host) ??
           (this.#handlers >= limits.maxHandlers
             ? new RefusalStream(503)
             : limits.maxBodyBytes > 0 && requestHead.contentLength > limits.maxBodyBytes
@@ -240,6 +260,10 @@ export class Server implements AsyncDisposable {
   }
 
   #handle(stream: H1ServerStream | ServerStream): Promise<void> | undefined {
+    if (this.#handlers >= this.#limits.maxHandlers) {
+      stream.respond(503, { "retry-after": "1" }, true);
+      return undefined;
+    }
     let taken: Promise<void> | null;
     try {
       taken = this.#options.taker?.takeExchange?.(stream) ?? null;
@@ -247,10 +271,8 @@ export class Server implements AsyncDisposable {
       // What a taker throws is answered as what a handler throws.
       return runHandler(() => Promise.reject(error), stream, this.#options.onError);
     }
-    if (taken !== null) return this.#counted(runHandler(() => taken, stream, undefined));
-    if (this.#handlers >= this.#limits.maxHandlers) {
-      stream.respond(503, { "retry-after": "1" }, true);
-      return undefined;
+    if (taken !== null) {
+      return this.#counted(runHandler(() => taken, stream, this.#options.onError));
     }
     this.#handlers++;
     if (this.#options.compress === true) stream.compress = true;

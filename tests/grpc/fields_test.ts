@@ -4,9 +4,16 @@ import { backoffDelay } from "../../grpc/client/backoff.ts";
 import { code, codeName } from "../../grpc/wire/code.ts";
 import { grpcCodec } from "../../grpc/wire/content_type.ts";
 import { appendMetadata, readMetadata } from "../../grpc/wire/metadata.ts";
+import { FieldList } from "../../grpc/wire/field_list.ts";
 import { decodeMessage, encodeMessage } from "../../grpc/wire/percent.ts";
 import { parseTarget, resolveTarget } from "../../grpc/client/resolver.ts";
-import { codeFromHttpStatus, errorTrailers, trailersError } from "../../grpc/wire/status.ts";
+import {
+  addDetails,
+  addErrorMetadata,
+  addStatus,
+  codeFromHttpStatus,
+  trailersError,
+} from "../../grpc/wire/status.ts";
 import { formatTimeout, parseTimeout } from "../../grpc/wire/timeout.ts";
 
 Deno.test("code has the seventeen codes of gRPC with their numbers", () => {
@@ -97,10 +104,15 @@ Deno.test("readMetadata() shows users' names and hides the protocol's", () => {
   assertEquals([...headers], [["a", "1, 2"], ["b-bin", "AQ"]]);
 });
 
-Deno.test("errorTrailers() and trailersError() carry code, message, metadata and details", () => {
+Deno.test("addStatus() and trailersError() carry code, message, metadata and details", () => {
   const error = new ConnectError("no ☺", Code.NotFound, { "x-m": "1" });
   error.details = [{ type: "pkg.Detail", value: Uint8Array.of(8, 1) }];
-  const back = trailersError(errorTrailers(error), ["h", "2"])!;
+  const list = new FieldList([], Infinity);
+  addStatus(list, error);
+  addErrorMetadata(list, error);
+  addDetails(list, error);
+  assertEquals(list.faults, []);
+  const back = trailersError(list.fields, ["h", "2"])!;
   assertEquals(back.code, Code.NotFound);
   assertEquals(back.rawMessage, "no ☺");
   assertEquals([back.metadata.get("x-m"), back.metadata.get("h")], ["1", "2"]);
