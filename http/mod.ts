@@ -39,10 +39,20 @@ export {
   type HeaderValue,
 } from "./message/headers.ts";
 export { BodyTooLargeError, DEFAULT_SERVER_LIMITS, type ServerLimits } from "./server/limits.ts";
-export { type HttpServer, listen, type ServerOptions } from "./server/listen.ts";
+export {
+  type HttpServer,
+  listen,
+  type PlatformServer,
+  type ServerOptions,
+} from "./server/listen.ts";
 export { MessageError } from "./message/message_error.ts";
 export { type Query } from "./message/query.ts";
-export { type FetchHandler, fetchHandler, type FetchHandlerOptions } from "./server/serve_deno.ts";
+export {
+  type FetchHandler,
+  fetchHandler,
+  type FetchHandlerLimits,
+  type FetchHandlerOptions,
+} from "./server/serve_deno.ts";
 export { type BodyPiece, ServerStream } from "./server/stream.ts";
 export {
   type WebSocketConnection,

@@ -1,4 +1,4 @@
-/** The four ways a client reaches a server here: two versions, with and without TLS. */
+/** The ways a client reaches a server here: two versions, with and without TLS, by either engine. */
 import { type ClientOptions, listen, newClient, type ServerOptions } from "../http/mod.ts";
 import type { Client, Handler, HttpServer } from "../http/mod.ts";
 import { type CertificateFiles, makeCertificate } from "./certificate.ts";
@@ -8,15 +8,24 @@ export interface Transport {
   readonly name: string;
   readonly version: "HTTP/1.1" | "HTTP/2";
   readonly tls: boolean;
+  /** The side that runs on the platform's own primitives, if one does. */
+  readonly platform?: "server" | "client";
 }
 
-/** All of them. */
+/** Those of this module's engine. */
 export const TRANSPORTS: readonly Transport[] = [
   { name: "HTTP/1.1", version: "HTTP/1.1", tls: false },
   { name: "HTTP/2", version: "HTTP/2", tls: false },
   { name: "HTTP/1.1 over TLS", version: "HTTP/1.1", tls: true },
   { name: "HTTP/2 over TLS", version: "HTTP/2", tls: true },
 ];
+
+/** The same, with the server on `Deno.serve`. */
+export const PLATFORM_SERVERS: readonly Transport[] = TRANSPORTS.map((transport) => ({
+  ...transport,
+  name: `${transport.name}, server on Deno.serve`,
+  platform: "server",
+}));
 
 let certificate: Promise<CertificateFiles> | undefined;
 
@@ -48,6 +57,7 @@ export async function pair(
     addr: "127.0.0.1:0",
     handler,
     ...(files === undefined ? {} : { tls: true, certs: [files] }),
+    ...(transport.platform === "server" ? { engine: "deno" } : {}),
     ...options,
   });
   const client = newClient({

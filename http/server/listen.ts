@@ -53,11 +53,14 @@ export interface ServerOptions extends ListenOptions {
    */
   readonly onBadRequest?: ((error: MessageError, remoteAddr: string) => unknown) | null;
   /**
-   * `"own"`: this module's engine. `"deno"`: `Deno.serve`, for places where only that is to be had;
-   * what it cannot do is refused with an error. @default {"own"}
+   * `"own"`: this module's engine. `"deno"`: the platform's `Deno.serve`; options, limits and calls
+   * that it cannot keep are refused by name (docs/engines.md). @default {"own"}
    */
   readonly engine?: "own" | "deno";
 }
+
+/** A running server of engine `"deno"`, which does not tell how many connections are open. */
+export type PlatformServer = Omit<HttpServer, "connections">;
 
 /** A running server. */
 export interface HttpServer extends AsyncDisposable {
@@ -101,7 +104,10 @@ export interface HttpServer extends AsyncDisposable {
  * response.body; // "Hello Deno"
  * ```
  */
-export function listen(options: ServerOptions): HttpServer {
+export function listen(options: ServerOptions & { readonly engine: "deno" }): PlatformServer;
+/** With the module's own engine. */
+export function listen(options: ServerOptions): HttpServer;
+export function listen(options: ServerOptions): HttpServer | PlatformServer {
   checkServerOptions(options);
   if (options.engine === "deno") return listenDeno(options);
   const { registrar, alpnProtos = PROTOCOLS } = options;

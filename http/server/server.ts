@@ -71,7 +71,7 @@ export interface ServeOptions extends ListenOptions {
 }
 
 /** Answers when there is no handler. */
-const NOT_FOUND: Handler = (stream) => {
+export const NOT_FOUND: Handler = (stream) => {
   stream.respond(404);
   stream.closeWrite();
 };

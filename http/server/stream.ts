@@ -119,12 +119,12 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
     return headerObject(this.fields);
   }
 
-  /** Client address, `host:port`. */
+  /** Client address, `host:port`; "" where a `fetchHandler` is not told. */
   get remoteAddr(): string {
     return formatAddress(this.socket.remoteAddr);
   }
 
-  /** Address of this end, `host:port`. */
+  /** Address of this end, `host:port`; "" where `Deno.serve` listens on several and does not tell. */
   get localAddr(): string {
     return formatAddress(this.socket.localAddr);
   }

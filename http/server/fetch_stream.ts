@@ -1,0 +1,446 @@
+/**
+ * One exchange of which only a web `Request` is known and a web `Response` is wanted, as on
+ * `Deno.serve`. What that cannot do is refused by name; what it would not watch over (the size and
+ * the pace of a body, a content-length that is not kept, control characters in fields) is watched
+ * over here.
+ *
+ * @module
+ */
+import { isHttpScheme, readAuthority } from "../message/authority.ts";
+import { StreamResetError, TimeoutError } from "../message/error.ts";
+import { ErrorCode } from "../message/error_code.ts";
+import { Event, step } from "../message/exchange_state.ts";
+import { fieldOf, type FlatHeaders, webHeaders } from "../message/headers.ts";
+import { methodFault, readTarget } from "../message/target.ts";
+import { bodyRate, BodyTooLargeError, type ServerLimits } from "./limits.ts";
+import type { Socket, SocketAddress } from "../net/socket.ts";
+import type { MinRate } from "../time/min_rate.ts";
+import { Watchdog } from "../time/watchdog.ts";
+import { platformWebSocket } from "./platform_websocket.ts";
+import { type BodyPiece, ServerStream } from "./stream.ts";
+import type { WebSocketConnection, WebSocketOptions } from "./websocket.ts";
+
+/** Where the response stands, and what belongs to it there. */
+type Answer =
+  /** The handler gave none yet. */
+  | { readonly kind: "none" }
+  /** Its head was given and waits for the body, or for the end of this turn. */
+  | { readonly kind: "held"; readonly init: { status: number; headers: Headers } }
+  /** Its body is being streamed. */
+  | { readonly kind: "open"; readonly body: ReadableStreamDefaultController<Uint8Array> }
+  | { readonly kind: "over" };
+
+const NONE: Answer = { kind: "none" };
+const OVER: Answer = { kind: "over" };
+
+/** Bytes of a streamed body that may wait for the platform before `write` asks its caller to wait. */
+const BODY_HIGH_WATER = 64 << 10;
+
+/** Shown as "". */
+const UNKNOWN: SocketAddress = { hostname: "", port: 0, transport: "unix" };
+
+/** Fields of a response that are the platform's own business: framing and connections. */
+const PLATFORM_FIELDS = new Set([
+  "connection",
+  "keep-alive",
+  "proxy-connection",
+  "transfer-encoding",
+]);
+
+const encoder = new TextEncoder();
+
+function bytesOf(piece: BodyPiece): Uint8Array {
+  if (typeof piece === "string") return encoder.encode(piece);
+  if (piece instanceof Uint8Array) return piece;
+  throw new TypeError(`Cannot send body as it must be a string or Uint8Array: got ${typeof piece}`);
+}
+
+/** What a web `Request` asks for, as the streams of the own engine say it. */
+export interface FetchHead {
+  readonly authority: string;
+  readonly target: string;
+}
+
+/**
+ * Checks what `Deno.serve` leaves unchecked: it makes the URL of whatever stands in the request line
+ * and in Host. The result is the status to refuse the request with if that is not one URL.
+ */
+export function readFetchHead({ method, url, headers }: Request): FetchHead | number {
+  if (methodFault(method) !== "") return 400;
+  if (method === "CONNECT" || method === "TRACE") return 405;
+  const match = /^([A-Za-z]{4,5}):\/\/([^/?#\\]*)/.exec(url);
+  if (match === null || !isHttpScheme(match[1]!)) return 400;
+  const authority = readAuthority(match[2]!);
+  const host = headers.get("host");
+  if (authority === null || (host !== null && readAuthority(host) === null)) return 400;
+  const rest = url.slice(match[0].length);
+  // "OPTIONS *" asks for the server itself (RFC 9112 §3.2.4).
+  if (method === "OPTIONS" && rest === "/*") return { authority, target: "*" };
+  const target = readTarget(rest.charCodeAt(0) === 0x2f ? rest : "/" + rest);
+  if (target === null) return 400;
+  const expect = headers.get("expect");
+  if (expect !== null && expect.toLowerCase() !== "100-continue") return 417;
+  return { authority, target };
+}
+
+/** See the module. */
+export class FetchStream extends ServerStream {
+  readonly method: string;
+  readonly target: string;
+  readonly version: "HTTP/1.1" | "HTTP/2";
+  readonly fields: FlatHeaders;
+  readonly authority: string;
+  /** Settles when the handler answers; never rejects. */
+  readonly response: Promise<Response>;
+  /** Whether its content-length says that the body is over the limit. */
+  readonly tooLarge: boolean;
+  protected readonly socket: Socket;
+  protected readonly trailerFields: FlatHeaders = [];
+  readonly #source: Request;
+  readonly #limits: Required<ServerLimits>;
+  #resolve!: (response: Response) => void;
+  #answer: Answer = NONE;
+  /** Content-length the handler gave, or -1. */
+  #declared = -1;
+  #sent = 0;
+  #room: PromiseWithResolvers<void> | null = null;
+  #web: Request | null = null;
+  #watching = false;
+
+  #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+  #bodyDone: boolean;
+  #received = 0;
+  #bodyRate: MinRate | null = null;
+  #rejectRead: ((error: Error) => void) | null = null;
+  #watchdog: Watchdog | null = null;
+
+  /** `localAddr` is where the server listens, if that is one address. */
+  constructor(
+    request: Request,
+    head: FetchHead,
+    remote: Deno.Addr | undefined,
+    localAddr: SocketAddress | null,
+    limits: Required<ServerLimits>,
+  ) {
+    super();
+    this.#source = request;
+    this.#limits = limits;
+    this.#bodyDone = request.body === null;
+    this.method = request.method;
+    this.authority = head.authority;
+    this.target = head.target;
+    const fields: string[] = [];
+    // Deno.serve does not tell. Clients of HTTP/2 send ":authority" instead of "host", those of
+    // HTTP/1.1 have to send "host" (RFC 9112 §3.2).
+    let version: "HTTP/1.1" | "HTTP/2" = "HTTP/2";
+    for (const [name, value] of request.headers) {
+      const isHost = name === "host";
+      if (isHost) version = "HTTP/1.1";
+      // RFC 9112 §3.2.2: where the request line names a host, it stands in for the one of Host.
+      const other = isHost && readAuthority(value) !== head.authority;
+      fields.push(name, other ? head.authority : value);
+    }
+    this.fields = fields;
+    this.version = version;
+    this.tooLarge = limits.maxBodyBytes > 0 &&
+      Number(fieldOf(fields, "content-length")) > limits.maxBodyBytes;
+    this.socket = {
+      remoteAddr: remote?.transport === "tcp"
+        ? { hostname: remote.hostname, port: remote.port, transport: "tcp" }
+        : { ...UNKNOWN, hostname: remote?.transport === "unix" ? remote.path : "" },
+      localAddr: localAddr ?? UNKNOWN,
+      tls: request.url.startsWith("https:") ? { alpnProtocol: null } : null,
+    } as Socket;
+    this.response = new Promise((resolve) => this.#resolve = resolve);
+  }
+
+  /** Looked at only by handlers that want it: Deno.serve warns when its signal is looked at. */
+  override get signal(): AbortSignal {
+    if (!this.#watching) {
+      this.#watching = true;
+      const { signal } = this.#source;
+      // It aborts after a response that was sent well, too.
+      const gone = () => {
+        if (!this.finished) this.lost(signal.reason);
+      };
+      if (signal.aborted) gone();
+      else signal.addEventListener("abort", gone, { once: true });
+    }
+    return super.signal;
+  }
+
+  /** Its signal learns of a client that leaves while a body is read or sent, not before. */
+  override get request(): Request {
+    if (this.#web !== null) return this.#web;
+    // Only the platform's own can be upgraded.
+    if (this.header["upgrade"] !== undefined) return this.#web = this.#source;
+    return this.#web = new Request(this.url, {
+      method: this.method,
+      headers: webHeaders(this.fields),
+      signal: super.signal,
+      ...(this.hasBody ? { body: this.readable, duplex: "half" } as RequestInit : {}),
+    });
+  }
+
+  // ---- request body ----------------------------------------------------------------------------
+
+  get hasBody(): boolean {
+    return this.#source.body !== null;
+  }
+
+  read(): Promise<Uint8Array | null> {
+    const reading = this.#read();
+    reading.catch(() => {});
+    return reading;
+  }
+
+  async #read(): Promise<Uint8Array | null> {
+    if (this.requestFault !== null) throw this.requestFault;
+    if (this.#bodyDone) return null;
+    if (this.#rejectRead !== null) {
+      throw new TypeError("Cannot read the body as a read is under way");
+    }
+    try {
+      this.#reader ??= this.#source.body!.getReader();
+      const begun = performance.now();
+      const { done, value } = await this.#wait(this.#reader.read(), begun);
+      if (done) {
+        this.#bodyDone = true;
+        return null;
+      }
+      const { maxBodyBytes } = this.#limits;
+      this.#received += value.length;
+      if (maxBodyBytes > 0 && this.#received > maxBodyBytes) {
+        throw new BodyTooLargeError(maxBodyBytes, "limits.maxBodyBytes");
+      }
+      const waited = performance.now() - begun;
+      this.#bodyRate ??= bodyRate(this.#limits);
+      if (this.#bodyRate?.count(waited, value.length) === false) {
+        throw new TimeoutError("minBodyRate", Math.round(waited));
+      }
+      return value;
+    } catch (error) {
+      if (error instanceof TimeoutError || error instanceof BodyTooLargeError) {
+        throw this.requestFault = error;
+      }
+      if (error instanceof StreamResetError) throw error;
+      // The platform's error: the client broke off, or broke the rules.
+      const reset = new StreamResetError(ErrorCode.CANCEL, "peer", messageOf(error));
+      this.requestFault = reset;
+      this.lost(reset);
+      throw reset;
+    }
+  }
+
+  /** Waits for a piece of the body, no longer than `bodyTimeout`. */
+  #wait<T>(read: Promise<T>, begun: number): Promise<T> {
+    const watchdog = this.#watchdog ??= new Watchdog((phase, ms) =>
+      this.#rejectRead?.(new TimeoutError(phase, ms))
+    );
+    watchdog.set("bodyTimeout", this.#limits.bodyTimeout, begun);
+    return new Promise<T>((resolve, reject) => {
+      this.#rejectRead = reject;
+      read.then(resolve, reject);
+    }).finally(() => {
+      this.#rejectRead = null;
+      watchdog.stop();
+    });
+  }
+
+  // ---- response --------------------------------------------------------------------------------
+
+  /** Whether the response cannot have a body (RFC 9110 §6.4.1). */
+  #bodiless(status: number): boolean {
+    return this.method === "HEAD" || status === 204 || status === 205 || status === 304;
+  }
+
+  protected sendHead(status: number, fields: string[], close: boolean): void {
+    // `fields` was checked: with one control character Deno.serve would end the process.
+    const headers = new Headers();
+    let declared = -1;
+    let ends = close;
+    for (let i = 0; i < fields.length; i += 2) {
+      const name = fields[i]!;
+      const value = fields[i + 1]!;
+      if (name === "content-length") {
+        if (!/^[0-9]{1,15}$/.test(value) || (declared >= 0 && declared !== Number(value))) {
+          throw new TypeError(
+            `Cannot respond as content-length must be one decimal number: current value is ${
+              JSON.stringify(value)
+            }`,
+          );
+        }
+        declared = Number(value);
+      } else if (name === "connection" && /(?:^|,)\s*close\s*(?:,|$)/i.test(value)) {
+        ends = true;
+      }
+      if (!PLATFORM_FIELDS.has(name)) headers.append(name, value);
+    }
+    // RFC 9113 §8.2.2: HTTP/2 knows no such field.
+    if (ends && this.version === "HTTP/1.1") headers.set("connection", "close");
+    this.#declared = declared;
+    const first = this.#answer === NONE;
+    this.#answer = { kind: "held", init: { status, headers } };
+    // A head that nothing follows leaves by itself.
+    if (first && !close) setImmediate(() => this.#open());
+  }
+
+  protected get headHeld(): boolean {
+    return this.#answer.kind === "held";
+  }
+
+  protected sendInfo(): void {
+    throw new TypeError(
+      "Cannot send an informational response: Deno.serve has none, use the module's own engine",
+    );
+  }
+
+  /** Lets the held head go, with a body that follows piece by piece. */
+  #open(): void {
+    const answer = this.#answer;
+    if (answer.kind !== "held") return;
+    if (this.#bodiless(answer.init.status)) {
+      this.#answer = OVER;
+      this.#resolve(new Response(null, answer.init));
+      return;
+    }
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.#answer = { kind: "open", body: controller };
+      },
+      pull: () => this.#hasRoom(),
+      cancel: (reason) => {
+        // The platform cancels what it sends when the client is gone.
+        this.lost(new StreamResetError(ErrorCode.CANCEL, "peer", messageOf(reason)));
+      },
+    }, { highWaterMark: BODY_HIGH_WATER, size: (piece) => piece.length });
+    this.#resolve(new Response(body as ReadableStream<Uint8Array<ArrayBuffer>>, answer.init));
+  }
+
+  #hasRoom(): void {
+    this.#room?.resolve();
+    this.#room = null;
+  }
+
+  protected sendPiece(piece: BodyPiece): Promise<void> | undefined {
+    const bytes = bytesOf(piece);
+    this.#count(bytes.length);
+    this.#open();
+    const answer = this.#answer;
+    if (answer.kind !== "open" || bytes.length === 0) return undefined;
+    // A caller that waits for the promise may change its array afterwards.
+    answer.body.enqueue(typeof piece === "string" ? bytes : bytes.slice());
+    if (answer.body.desiredSize! > 0) return undefined;
+    if (this.#room === null) {
+      this.#room = Promise.withResolvers();
+      this.#room.promise.catch(() => {});
+    }
+    return this.#room.promise;
+  }
+
+  #count(length: number): void {
+    if (this.#declared < 0 || this.#bodiless(this.status)) return;
+    if (this.#sent + length > this.#declared) {
+      throw new RangeError(`Cannot send more than content-length says: ${this.#declared} bytes`);
+    }
+    this.#sent += length;
+  }
+
+  protected sendEnd(piece: BodyPiece | null, trailers: string[] | null): void {
+    if (trailers !== null && trailers.length > 0) {
+      throw new TypeError(
+        "Cannot send trailers: Deno.serve has none, use the module's own engine",
+      );
+    }
+    const bytes = piece === null ? null : bytesOf(piece);
+    const answer = this.#answer;
+    const total = this.#sent + (bytes === null ? 0 : bytes.length);
+    const bodiless = answer.kind === "over" || this.#bodiless(this.status);
+    if (this.#declared >= 0 && total !== this.#declared && !bodiless) {
+      throw new RangeError(
+        `Cannot end the response as content-length says ${this.#declared} bytes: sent were ${total}`,
+      );
+    }
+    if (answer.kind === "held") {
+      // Over HTTP/2 the platform would send it to HEAD too: tell the length alone.
+      if (this.method === "HEAD" && this.#declared < 0 && bytes !== null) {
+        answer.init.headers.set("content-length", `${bytes.length}`);
+      }
+      this.#answer = OVER;
+      const body = bodiless ? null : bytes as Uint8Array<ArrayBuffer> | null;
+      this.#resolve(new Response(body, answer.init));
+    } else if (answer.kind === "open") {
+      if (bytes !== null && bytes.length > 0) answer.body.enqueue(bytes);
+      this.#answer = OVER;
+      answer.body.close();
+    }
+  }
+
+  protected cut(): void {
+    const error = new StreamResetError(ErrorCode.INTERNAL_ERROR, "local");
+    this.onAbort(error, true);
+    const answer = this.#end(error);
+    if (answer.kind === "open") answer.body.error(error);
+    else if (answer.kind !== "over") {
+      // Without a body that fails, the platform would send an answer that looks whole.
+      const body = new ReadableStream<Uint8Array<ArrayBuffer>>({
+        start: (controller) => controller.error(error),
+      });
+      this.#resolve(new Response(body, { status: 500 }));
+    }
+  }
+
+  /** The client is gone: nobody reads what would still come. */
+  lost(reason: unknown): void {
+    if (this.#answer.kind === "over") return;
+    this.onAbort(reason, true);
+    const answer = this.#end(reason);
+    // The platform wants its answer nevertheless, and prints errors of bodies.
+    if (answer.kind !== "open") this.#resolve(new Response(null, { status: 500 }));
+    else {
+      try {
+        answer.body.close();
+      } catch {
+        // Cancelled by the platform, which is why this is called.
+      }
+    }
+    this.#rejectRead?.(new StreamResetError(ErrorCode.CANCEL, "peer", messageOf(reason)));
+  }
+
+  /** Ends the response, and tells who waits for room. */
+  #end(error: unknown): Answer {
+    const answer = this.#answer;
+    this.#answer = OVER;
+    this.#room?.reject(error);
+    this.#room = null;
+    return answer;
+  }
+
+  protected onFinish(): void {
+    if (this.#bodyDone) return;
+    // Nobody reads on: the platform drops what still comes, or closes the connection.
+    const { body } = this.#source;
+    const cancelled = this.#reader !== null ? this.#reader.cancel() : body?.cancel();
+    cancelled?.catch(() => {});
+  }
+
+  // ---- upgrade ---------------------------------------------------------------------------------
+
+  /** Hands on the answer of `Deno.upgradeWebSocket`, called by the handler itself. */
+  upgraded(response: Response): void {
+    if (this.responded) throw new TypeError("Cannot upgrade as the request was answered");
+    this.out = step(this.out, Event.SWITCH);
+    this.#answer = OVER;
+    this.#resolve(response);
+  }
+
+  upgradeWebSocket(options: WebSocketOptions = {}): Promise<WebSocketConnection> {
+    const upgrading = platformWebSocket(this, this.#source, options, (r) => this.upgraded(r));
+    upgrading.catch(() => {});
+    return upgrading;
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
