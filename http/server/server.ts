@@ -71,7 +71,7 @@ export interface ServeOptions extends ListenOptions {
 }
 
 /** Answers when there is no handler. */
-export const NOT_FOUND: Handler = (stream) => {
+export const NOT_FOUND: Handler = (stream: ServerStream): void => {
   stream.respond(404);
   stream.closeWrite();
 };
