@@ -6,15 +6,30 @@
  * |---|---|---|
  * | `resets` | RST_STREAM from the peer | rapid reset, CVE-2023-44487 |
  * | `errors` | stream errors that make us send RST_STREAM | CVE-2025-8671, CVE-2019-9514 |
- * | `idleFrames` | PING, SETTINGS, PRIORITY, empty DATA, unknown frames | CVE-2019-9512, -9515, -9518 |
+ * | `idleFrames` | PING, SETTINGS, PRIORITY, DATA without data (padded or not), unknown frames, WINDOW_UPDATE that lets nothing out | CVE-2019-9512, -9515, -9518 |
  *
- * Useful traffic refunds `idleFrames`: peers that measure bandwidth send a PING with every batch.
+ * An octet of DATA or of a header block, sent or received, pays for one idle frame, for honest peers
+ * send those beside their data: a PING with each batch to measure bandwidth, a WINDOW_UPDATE for each
+ * piece read. It is the octets that pay, not the frames, so that the work stays in proportion to what
+ * the peer moves. Clients have this budget too; the other two are limited by the streams they open.
+ *
+ * Small DATA frames are paid by their octets as well: their windows are counted in octets, and what
+ * waits is joined, so that a frame costs no more than it brings. A peer may send messages of ten
+ * octets as fast as they are read. Only what is left unread is judged: where more than
+ * {@linkcode MAX_UNREAD_FRAMES} frames wait, they have to bring {@linkcode MIN_MEAN_OCTETS} octets each
+ * on average. The smallest message of gRPC has five.
  */
 import { ProtocolError } from "../message/error.ts";
 import { ErrorCode } from "../message/error_code.ts";
 
 /** Octets of answers to control frames that may wait for a peer that does not read. */
 const MAX_CONTROL_BACKLOG = 2 << 20;
+
+/** DATA frames of one connection that may wait for their readers whatever their size. */
+const MAX_UNREAD_FRAMES = 64 << 10;
+
+/** Octets unread DATA frames must have on average if there are more. */
+export const MIN_MEAN_OCTETS = 4;
 
 /** How much of one budget may be spent at once, and how fast it refills. */
 export interface BudgetLimit {
@@ -26,9 +41,9 @@ export interface BudgetLimit {
 
 /** The budgets of one connection. */
 export interface AbuseLimits {
-  /** RST_STREAM frames from the peer. @default {{ burst: 1000, perSecond: 33 }} */
+  /** RST_STREAM frames from the peer. Servers only. @default {{ burst: 1000, perSecond: 33 }} */
   readonly resets: BudgetLimit;
-  /** Stream errors of the peer. @default {{ burst: 1000, perSecond: 33 }} */
+  /** Stream errors of the peer. Servers only. @default {{ burst: 1000, perSecond: 33 }} */
   readonly errors: BudgetLimit;
   /** Frames that bring nothing forward. @default {{ burst: 1000, perSecond: 20 }} */
   readonly idleFrames: BudgetLimit;
@@ -41,38 +56,40 @@ export const DEFAULT_ABUSE_LIMITS: AbuseLimits = {
   idleFrames: { burst: 1000, perSecond: 20 },
 };
 
-/** The budgets of one connection; a client has none, for it chose its server. */
+/** The budgets of one connection. */
 export class AbuseGuard {
   readonly #resets: Budget;
   readonly #errors: Budget;
   readonly #idleFrames: Budget;
-  readonly #on: boolean;
+  readonly #server: boolean;
 
-  constructor(limits: AbuseLimits, on: boolean) {
+  constructor(limits: AbuseLimits, role: "client" | "server") {
     this.#resets = new Budget(limits.resets);
     this.#errors = new Budget(limits.errors);
     this.#idleFrames = new Budget(limits.idleFrames);
-    this.#on = on;
+    this.#server = role === "server";
   }
 
   /** The peer reset a stream. */
   reset(now: number): void {
-    if (this.#on && !this.#resets.spend(now)) throw calm("resets");
+    if (this.#server && !this.#resets.spend(now)) throw calm("resets");
   }
 
   /** The peer made us reset a stream. */
   error(now: number): void {
-    if (this.#on && !this.#errors.spend(now)) throw calm("stream errors");
+    if (this.#server && !this.#errors.spend(now)) throw calm("stream errors");
   }
 
-  /** A frame that brings nothing forward. */
-  idleFrame(now: number): void {
-    if (this.#on && !this.#idleFrames.spend(now)) throw calm("frames without use");
+  /** A frame that brings nothing forward; `octets` were moved on the connection until now. */
+  idleFrame(now: number, octets: number, cost: number): void {
+    if (!this.#idleFrames.spend(now, cost, octets)) throw calm("frames without use");
   }
 
-  /** Something useful came. */
-  useful(): void {
-    this.#idleFrames.refund();
+  /** So many frames, with so many octets, wait for their readers. */
+  unread(frames: number, octets: number): void {
+    if (frames > MAX_UNREAD_FRAMES && octets < frames * MIN_MEAN_OCTETS) {
+      throw calm("small frames that nobody reads");
+    }
   }
 
   /** Answers pile up only if the peer sends and does not read. */
@@ -90,30 +107,30 @@ export class Budget {
   readonly #limit: BudgetLimit;
   #left: number;
   #at = 0;
+  #earned = 0;
 
   constructor(limit: BudgetLimit) {
     this.#limit = limit;
     this.#left = limit.burst;
   }
 
-  /** Takes one unit. False if there was none left. */
-  spend(now: number): boolean {
-    if (this.#left < 1) {
+  /**
+   * Takes `cost` units. False if there were less. `earned` counts all units that came back by other
+   * means than time so far.
+   */
+  spend(now: number, cost = 1, earned = 0): boolean {
+    if (this.#left < cost) {
       // Looking at the clock only when the bucket is dry keeps the common case to one subtraction.
       this.#left = Math.min(
         this.#limit.burst,
-        this.#left + (now - this.#at) * this.#limit.perSecond / 1000,
+        this.#left + (now - this.#at) * this.#limit.perSecond / 1000 + earned - this.#earned,
       );
       this.#at = now;
-      if (this.#left < 1) return false;
+      this.#earned = earned;
+      if (this.#left < cost) return false;
     }
     if (this.#at === 0) this.#at = now;
-    this.#left--;
+    this.#left -= cost;
     return true;
-  }
-
-  /** Fills the bucket. */
-  refund(): void {
-    this.#left = this.#limit.burst;
   }
 }

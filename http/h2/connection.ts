@@ -4,16 +4,10 @@
  */
 import { ConnectionLostError, ProtocolError, StreamResetError } from "../message/error.ts";
 import { Decoder, type FieldBlock, HpackError, type Template } from "../hpack/mod.ts";
-import { AbuseGuard, DEFAULT_ABUSE_LIMITS } from "./abuse.ts";
+import { AbuseGuard, DEFAULT_ABUSE_LIMITS, MIN_MEAN_OCTETS } from "./abuse.ts";
 import { ErrorCode, errorCodeName } from "../message/error_code.ts";
 import type { ConnectionOptions, ConnectionOwner } from "./connection_options.ts";
-import {
-  DEFAULT_CONNECTION_WINDOW,
-  DEFAULT_STREAM_WINDOW,
-  MAX_UNCONSUMED_BYTES,
-  MAX_UNCONSUMED_WINDOWS,
-  MAX_WINDOW,
-} from "./flow.ts";
+import { DEFAULT_CONNECTION_WINDOW, DEFAULT_STREAM_WINDOW, MAX_WINDOW } from "./flow.ts";
 import { MAX_STREAM_ID, MIN_MAX_FRAME_SIZE, PREFACE } from "./frame.ts";
 import { FrameReader, type FrameSink } from "./frame_reader.ts";
 import type { FrameWriter } from "./frame_writer.ts";
@@ -74,6 +68,8 @@ export class Connection implements FrameSink, OutboundOwner {
   #preface: number;
   #goAwaySent = MAX_STREAM_ID + 1;
   #dead = false;
+  /** Octets of DATA and of header blocks received. */
+  #octets = 0;
 
   constructor(
     role: "client" | "server",
@@ -95,19 +91,17 @@ export class Connection implements FrameSink, OutboundOwner {
       maxHeaderListSize: this.#options.maxHeaderListSize,
       maxFields: this.#options.maxFields,
     });
-    this.#inbound = new Inbound(
-      this.#options.streamWindow,
-      this.#options.connectionWindow,
-      role === "server"
-        ? MAX_UNCONSUMED_BYTES
-        : Math.max(MAX_UNCONSUMED_BYTES, MAX_UNCONSUMED_WINDOWS * this.#options.streamWindow),
-      this.writer,
-      () => owner.wantWrite(),
-    );
-    this.#guard = new AbuseGuard(this.#options.abuse, role === "server");
+    this.#guard = new AbuseGuard(this.#options.abuse, role);
     this.#preface = role === "server" ? 0 : PREFACE.length;
     this.#table = new StreamTable(role);
     this.streams = this.#table.open;
+    this.#inbound = new Inbound(
+      this.#options.streamWindow,
+      this.#options.connectionWindow,
+      this.streams,
+      this.writer,
+      () => owner.wantWrite(),
+    );
   }
 
   /** Whether the connection can carry one more stream of ours now. */
@@ -128,9 +122,9 @@ export class Connection implements FrameSink, OutboundOwner {
 
   /** Writes the preface and our SETTINGS. Call once, first. */
   start(): void {
-    const { streamWindow, maxHeaderListSize, maxConcurrentStreams } = this.#options;
+    const { maxHeaderListSize, maxConcurrentStreams } = this.#options;
     const entries: [number, number][] = [
-      [SettingId.INITIAL_WINDOW_SIZE, streamWindow],
+      [SettingId.INITIAL_WINDOW_SIZE, this.#inbound.startWindow],
       [SettingId.MAX_HEADER_LIST_SIZE, maxHeaderListSize],
     ];
     if (this.role === "client") {
@@ -195,6 +189,7 @@ export class Connection implements FrameSink, OutboundOwner {
     dependsOn: number,
   ): void {
     this.#needSettings();
+    this.#octets += end - start;
     // Decoded whatever becomes of the stream: the table must follow the peer's (RFC 7541 §2.2).
     const block = this.#decoder.decode(buf, start, end);
     const stream = this.streams.get(id);
@@ -221,7 +216,6 @@ export class Connection implements FrameSink, OutboundOwner {
     }
     this.#table.lastPeerId = id;
     if (id > this.#goAwaySent) return;
-    this.#guard.useful();
     this.#open(id, block, endStream, dependsOn);
   }
 
@@ -259,7 +253,7 @@ export class Connection implements FrameSink, OutboundOwner {
     stream.id = id;
     stream.state = State.OPEN;
     stream.sendWindow = this.peer.initialWindowSize;
-    stream.receiveWindow = this.#options.streamWindow;
+    this.#inbound.adopt(stream);
     this.#table.open.add(id, stream);
   }
 
@@ -325,19 +319,20 @@ export class Connection implements FrameSink, OutboundOwner {
       if (this.#table.isIdle(id)) this.#idleError("DATA", id);
       if (id <= this.#goAwaySent && !this.#table.wasReset(id)) this.#closedError("DATA", id);
       // Dropped, but the window it took belongs to the connection (§5.1, "closed").
-      this.#inbound.discard(size);
+      this.#inbound.received(size);
+      if (start === end) this.#idleFrame();
       return;
     }
     if (!canReceive(stream.state)) {
-      this.#inbound.discard(size);
+      this.#inbound.received(size);
       return this.#streamError(stream, ErrorCode.STREAM_CLOSED, "DATA after END_STREAM");
     }
     if (!stream.headed) {
-      this.#inbound.discard(size);
+      this.#inbound.received(size);
       return this.#streamError(stream, ErrorCode.PROTOCOL_ERROR, "DATA before HEADERS");
     }
     if (size > stream.receiveWindow) {
-      this.#inbound.discard(size);
+      this.#inbound.received(size);
       return this.#streamError(
         stream,
         ErrorCode.FLOW_CONTROL_ERROR,
@@ -349,7 +344,7 @@ export class Connection implements FrameSink, OutboundOwner {
     if (stream.expected >= 0) {
       stream.expected -= length;
       if (stream.expected < 0 || (endStream && stream.expected > 0)) {
-        this.#inbound.discard(size);
+        this.#inbound.received(size);
         return this.#streamError(
           stream,
           ErrorCode.PROTOCOL_ERROR,
@@ -357,9 +352,13 @@ export class Connection implements FrameSink, OutboundOwner {
         );
       }
     }
-    if (length > 0) this.#guard.useful();
-    else if (!endStream) this.#guard.idleFrame(this.now);
-    this.#inbound.deliver(stream, length, size);
+    if (length > 0) this.#octets += length;
+    else if (!endStream) this.#idleFrame();
+    const inbound = this.#inbound;
+    inbound.deliver(stream, length, size);
+    if (length < MIN_MEAN_OCTETS && !endStream) {
+      this.#guard.unread(inbound.unreadFrames, inbound.unreadOctets);
+    }
     if (endStream) stream.state = afterRemoteEnd(stream.state);
     if (length > 0) stream.onData(buf, start, end);
     if (endStream) this.#remoteEnded(stream);
@@ -369,13 +368,14 @@ export class Connection implements FrameSink, OutboundOwner {
   #remoteEnded(stream: Stream): void {
     if (!this.#table.has(stream)) return;
     const both = stream.state === State.CLOSED;
+    this.#inbound.ended(stream);
     stream.onEnd();
     if (both) this.#retire(stream);
   }
 
   onPriorityFrame(id: number, dependsOn: number): void {
     this.#needSettings();
-    this.#guard.idleFrame(this.now);
+    this.#idleFrame();
     // RFC 7540 §5.3.1, where priorities still had a meaning, made this an error of the stream.
     if (dependsOn === id) this.#rstById(id, ErrorCode.PROTOCOL_ERROR, "stream depends on itself");
   }
@@ -397,7 +397,7 @@ export class Connection implements FrameSink, OutboundOwner {
       // "If a RST_STREAM frame identifying an idle stream is received, the recipient MUST treat
       // this as a connection error of type PROTOCOL_ERROR" (§6.4).
       if (this.#table.isIdle(id)) this.#idleError("RST_STREAM", id);
-      this.#guard.idleFrame(this.now);
+      this.#idleFrame();
       return;
     }
     this.#guard.reset(this.now);
@@ -408,7 +408,8 @@ export class Connection implements FrameSink, OutboundOwner {
   }
 
   onSettingsFrame(buf: Uint8Array, start: number, end: number): void {
-    if (this.settled) this.#guard.idleFrame(this.now);
+    // Each may change every stream's window.
+    if (this.settled) this.#idleFrame(1 + (this.streams.size >> 4));
     const before = this.peer.initialWindowSize;
     readSettings(this.peer, buf, start, end);
     this.writer.encoder.setMaxTableSize(this.peer.headerTableSize);
@@ -435,13 +436,13 @@ export class Connection implements FrameSink, OutboundOwner {
 
   onSettingsAck(): void {
     this.#needSettings();
-    if (this.settingsAcked) this.#guard.idleFrame(this.now);
+    if (this.settingsAcked) this.#idleFrame();
     this.settingsAcked = true;
   }
 
   onPingFrame(buf: Uint8Array, start: number, ack: boolean): void {
     this.#needSettings();
-    this.#guard.idleFrame(this.now);
+    this.#idleFrame();
     if (ack) {
       this.#owner.onPong?.(
         (buf[start + 4]! << 24 | buf[start + 5]! << 16 | buf[start + 6]! << 8 | buf[start + 7]!) >>>
@@ -456,7 +457,7 @@ export class Connection implements FrameSink, OutboundOwner {
 
   onGoAwayFrame(lastStreamId: number, code: number, debug: Uint8Array): void {
     this.#needSettings();
-    this.#guard.idleFrame(this.now);
+    this.#idleFrame();
     this.draining = true;
     if (this.role === "client") {
       for (const stream of this.streams.list()) {
@@ -479,6 +480,7 @@ export class Connection implements FrameSink, OutboundOwner {
     const stream = id === 0 ? undefined : this.streams.get(id);
     if (id !== 0 && stream === undefined) {
       if (this.#table.isIdle(id)) this.#idleError("WINDOW_UPDATE", id);
+      this.#idleFrame();
       return;
     }
     if (increment === 0) {
@@ -493,6 +495,10 @@ export class Connection implements FrameSink, OutboundOwner {
         );
       }
       throw new ProtocolError("Cannot read WINDOW_UPDATE of 0", ErrorCode.PROTOCOL_ERROR);
+    }
+    // A window opens something only if output waits for it.
+    if (stream === undefined ? this.outbound.queued === 0 : stream.queue === null) {
+      this.#idleFrame();
     }
     if (stream === undefined) {
       if (this.outbound.grow(increment)) return;
@@ -511,7 +517,12 @@ export class Connection implements FrameSink, OutboundOwner {
 
   onUnknownFrame(): void {
     this.#needSettings();
-    this.#guard.idleFrame(this.now);
+    this.#idleFrame();
+  }
+
+  /** A frame that brings nothing forward: what came and went with it has to be worth it. */
+  #idleFrame(cost = 1): void {
+    this.#guard.idleFrame(this.now, this.#octets + this.outbound.sent, cost);
   }
 
   // ---- sending ---------------------------------------------------------------------------------

@@ -8,15 +8,18 @@ import type { Stream } from "./stream.ts";
 export interface ConnectionOptions {
   /** Peer streams open at once, those reset while their handler still runs included. @default {250} */
   readonly maxConcurrentStreams?: number;
-  /** Octets of DATA a peer stream may send ahead of its consumer. @default {1048576} */
+  /**
+   * Bytes of DATA a peer stream may send ahead of its consumer at most: streams begin with 65536, and
+   * are allowed more as their data are read. @default {1048576}
+   */
   readonly streamWindow?: number;
-  /** The same for all streams together. @default {16777216} */
+  /** Bytes of DATA that may be on their way on all streams together. @default {16777216} */
   readonly connectionWindow?: number;
   /** Header list octets as RFC 9113 §6.5.2 counts them. @default {65536} */
   readonly maxHeaderListSize?: number;
   /** Fields in one block. @default {256} */
   readonly maxFields?: number;
-  /** Budgets against abuse. Servers only. */
+  /** Budgets against abuse. */
   readonly abuse?: AbuseLimits;
 }
 

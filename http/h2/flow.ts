@@ -1,10 +1,14 @@
 /**
  * Flow-control policy, RFC 9113 §5.2.
  *
- * Connection credit goes back on receipt, stream credit on consumption: a consumer that stops
- * stalls its own stream and nobody else's. So that a peer cannot fill memory through many stalled
- * streams at once, connection credit too waits for consumption once
- * {@linkcode MAX_UNCONSUMED_BYTES} are buffered.
+ * Windows of streams bound memory, the window of the connection does not: its credit goes back on
+ * receipt, stream credit on consumption, so that a consumer that stops stalls its own stream and
+ * nobody else's. Every stream starts with {@linkcode START_WINDOW}. Its window doubles each time its
+ * consumer took an eighth of it, which keeps it some eight times what was consumed: like TCP's slow
+ * start, only faster. What windows grow by is counted, and no more than {@linkcode MAX_GROWN} of a
+ * connection at once; when that is used up, streams with more than their share give some back as they
+ * go on. So a peer whose data nobody reads can leave 64 KiB a stream here, and the most a connection
+ * can hold is that for each stream and {@linkcode MAX_GROWN}.
  */
 
 /** The largest window, RFC 9113 §6.9.1. */
@@ -13,8 +17,11 @@ export const MAX_WINDOW = 0x7fff_ffff;
 /** The window every connection starts with, RFC 9113 §6.9.2. It only grows by WINDOW_UPDATE. */
 export const INITIAL_CONNECTION_WINDOW = 65_535;
 
+/** Window a peer stream starts with, unless its largest is less. */
+export const START_WINDOW = 64 << 10;
+
 /**
- * Window each peer stream gets by default. With 64 KiB, the protocol's own default, bulk transfer
+ * Window a peer stream may grow to by default. With 64 KiB, the protocol's own default, bulk transfer
  * runs at a third of the speed; above 1 MiB nothing more is gained on one machine.
  */
 export const DEFAULT_STREAM_WINDOW = 1 << 20;
@@ -22,14 +29,8 @@ export const DEFAULT_STREAM_WINDOW = 1 << 20;
 /** Window the connection gets by default: many streams may move bulk data at once. */
 export const DEFAULT_CONNECTION_WINDOW = 16 << 20;
 
-/** Received bytes of one connection that may wait for their consumers before its window closes. */
-export const MAX_UNCONSUMED_BYTES = 32 << 20;
-
-/**
- * The same for the connection of a client, in windows of its streams: it opened them itself, and
- * responses it leaves unread must not stand in the way of others. Servers allow fewer streams.
- */
-export const MAX_UNCONSUMED_WINDOWS = 256;
+/** Octets the windows of one connection's streams may have grown by, together. */
+export const MAX_GROWN = 32 << 20;
 
 /**
  * Share of a window that is collected before WINDOW_UPDATE returns it. At one half, a sender with a

@@ -1,32 +1,39 @@
-import { CREDIT_SHARE, INITIAL_CONNECTION_WINDOW } from "./flow.ts";
+import { CREDIT_SHARE, INITIAL_CONNECTION_WINDOW, MAX_GROWN, START_WINDOW } from "./flow.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import type { Stream } from "./stream.ts";
+import type { OpenStreams } from "./stream_map.ts";
 import { canReceive } from "./stream_state.ts";
 
 /** The receiving windows of a connection and its streams; policy in `flow.ts`. */
 export class Inbound {
-  readonly #streamWindow: number;
+  /** Window streams start with. */
+  readonly startWindow: number;
+  readonly #maxWindow: number;
   readonly #connectionWindow: number;
-  readonly #maxUnconsumed: number;
+  readonly #streams: OpenStreams;
   readonly #writer: FrameWriter;
   readonly #wantWrite: () => void;
   #window = INITIAL_CONNECTION_WINDOW;
   /** Octets to be given back to the peer by the next WINDOW_UPDATE of the connection. */
   #credit = 0;
-  /** Octets received that their consumers have not taken. */
-  #unconsumed = 0;
+  /** Octets the windows of open streams have grown by. */
+  #grown = 0;
+  /** DATA frames received that their consumers have not taken, and their octets. */
+  #unreadFrames = 0;
+  #unreadOctets = 0;
   #closed = false;
 
   constructor(
     streamWindow: number,
     connectionWindow: number,
-    maxUnconsumed: number,
+    streams: OpenStreams,
     writer: FrameWriter,
     wantWrite: () => void,
   ) {
-    this.#streamWindow = streamWindow;
+    this.startWindow = Math.min(START_WINDOW, streamWindow);
+    this.#maxWindow = streamWindow;
     this.#connectionWindow = connectionWindow;
-    this.#maxUnconsumed = maxUnconsumed;
+    this.#streams = streams;
     this.#writer = writer;
     this.#wantWrite = wantWrite;
   }
@@ -34,6 +41,16 @@ export class Inbound {
   /** Octets of DATA the peer may still send on the connection. */
   get window(): number {
     return this.#window;
+  }
+
+  /** DATA frames nobody has taken. */
+  get unreadFrames(): number {
+    return this.#unreadFrames;
+  }
+
+  /** Octets in them. */
+  get unreadOctets(): number {
+    return this.#unreadOctets;
   }
 
   /** Opens the connection's window from the protocol's 64 KiB to what was asked for. */
@@ -49,6 +66,11 @@ export class Inbound {
     this.#closed = true;
   }
 
+  /** A stream begins. */
+  adopt(stream: Stream): void {
+    stream.window = stream.receiveWindow = this.startWindow;
+  }
+
   /** DATA of that size, padding included, came. False if the connection's window is too small. */
   take(size: number): boolean {
     if (size > this.#window) return false;
@@ -56,51 +78,87 @@ export class Inbound {
     return true;
   }
 
-  /** DATA that nobody will consume goes back at once. */
-  discard(size: number): void {
-    this.#return(size);
-  }
-
-  /** DATA for a stream: `length` octets for its consumer, the rest of `size` is padding. */
-  deliver(stream: Stream, length: number, size: number): void {
-    stream.unconsumed += length;
-    this.#unconsumed += length;
-    if (size > length) this.#returnStream(stream, size - length);
-    if (this.#unconsumed < this.#maxUnconsumed) this.#return(size);
-    else this.#credit += size;
-  }
-
-  /** The consumer of a stream took `n` octets. */
-  consumed(stream: Stream, n: number): void {
-    // A stream that is over has given everything back already.
-    if (n > stream.unconsumed) n = stream.unconsumed;
-    if (n === 0) return;
-    stream.unconsumed -= n;
-    this.#unconsumed -= n;
-    if (this.#credit > 0 && this.#unconsumed < this.#maxUnconsumed) this.#return(0);
-    if (canReceive(stream.state)) this.#returnStream(stream, n);
-  }
-
-  /** A stream is over: what it had not consumed counts no more. */
-  drop(stream: Stream): void {
-    if (stream.unconsumed > 0) this.consumed(stream, stream.unconsumed);
-  }
-
-  #returnStream(stream: Stream, n: number): void {
-    stream.credit += n;
-    if (this.#closed || stream.credit * CREDIT_SHARE < this.#streamWindow) return;
-    this.#writer.windowUpdate(stream.id, stream.credit);
-    stream.receiveWindow += stream.credit;
-    stream.credit = 0;
-    this.#wantWrite();
-  }
-
-  #return(n: number): void {
-    this.#credit += n;
+  /** DATA was seen to, whatever became of it: the connection's credit goes back. */
+  received(size: number): void {
+    this.#credit += size;
     if (this.#closed || this.#credit * CREDIT_SHARE < this.#connectionWindow) return;
     this.#writer.windowUpdate(0, this.#credit);
     this.#window += this.#credit;
     this.#credit = 0;
+    this.#wantWrite();
+  }
+
+  /** DATA for a stream: `length` octets for its consumer, the rest of `size` is padding. */
+  deliver(stream: Stream, length: number, size: number): void {
+    if (length > 0) {
+      stream.unread += length;
+      stream.unreadFrames++;
+      this.#unreadOctets += length;
+      this.#unreadFrames++;
+    }
+    if (size > length) this.#returnStream(stream, size - length);
+    this.received(size);
+  }
+
+  /** The consumer of a stream took `n` octets. */
+  consumed(stream: Stream, n: number): void {
+    const { unread } = stream;
+    // A stream that is over has given everything back already.
+    if (n > unread) n = unread;
+    if (n === 0) return;
+    stream.unread = unread - n;
+    this.#unreadOctets -= n;
+    const frames = n === unread
+      ? stream.unreadFrames
+      : Math.floor(stream.unreadFrames * n / unread);
+    stream.unreadFrames -= frames;
+    this.#unreadFrames -= frames;
+    if (!canReceive(stream.state)) return this.ended(stream);
+    stream.consumedOctets += n;
+    if (stream.consumedOctets * CREDIT_SHARE >= stream.window) this.#resize(stream);
+    this.#returnStream(stream, n);
+  }
+
+  /** The peer sends no more on this stream: room for more than what is here may go to others. */
+  ended(stream: Stream): void {
+    const needed = Math.max(this.startWindow, stream.unread);
+    if (stream.window <= needed) return;
+    this.#grown -= stream.window - needed;
+    stream.window = needed;
+  }
+
+  /** A stream is over: what it had not consumed counts no more. */
+  drop(stream: Stream): void {
+    this.#unreadOctets -= stream.unread;
+    this.#unreadFrames -= stream.unreadFrames;
+    stream.unread = stream.unreadFrames = 0;
+    this.#grown -= stream.window - this.startWindow;
+    stream.window = this.startWindow;
+  }
+
+  /** The consumer keeps up: its stream's window doubles, as far as there is room for that. */
+  #resize(stream: Stream): void {
+    stream.consumedOctets = 0;
+    const room = MAX_GROWN - this.#grown;
+    let change: number;
+    if (room > 0) {
+      change = Math.min(stream.window, this.#maxWindow - stream.window, room);
+    } else {
+      // A window is made smaller by credit that does not go back.
+      const above = stream.window - this.startWindow - Math.ceil(MAX_GROWN / this.#streams.size);
+      change = above > 0 ? -Math.min(above, stream.credit) : 0;
+    }
+    stream.window += change;
+    stream.credit += change;
+    this.#grown += change;
+  }
+
+  #returnStream(stream: Stream, n: number): void {
+    stream.credit += n;
+    if (this.#closed || stream.credit * CREDIT_SHARE < stream.window) return;
+    this.#writer.windowUpdate(stream.id, stream.credit);
+    stream.receiveWindow += stream.credit;
+    stream.credit = 0;
     this.#wantWrite();
   }
 }

@@ -18,11 +18,18 @@ export class Outbound implements SendSide {
   readonly writer: FrameWriter = new FrameWriter();
   /** Octets of DATA the peer allows on the connection. */
   sendWindow: number = INITIAL_CONNECTION_WINDOW;
+  /** Octets of DATA the peer has allowed on the connection so far. */
+  #allowed: number = INITIAL_CONNECTION_WINDOW;
   readonly #owner: OutboundOwner;
   readonly #scheduler = new Scheduler();
 
   constructor(owner: OutboundOwner) {
     this.#owner = owner;
+  }
+
+  /** Octets of DATA sent. */
+  get sent(): number {
+    return this.#allowed - this.sendWindow;
   }
 
   /** Octets held back by flow control. */
@@ -114,6 +121,7 @@ export class Outbound implements SendSide {
   /** WINDOW_UPDATE for the connection. False if the window would overflow. */
   grow(increment: number): boolean {
     this.sendWindow += increment;
+    this.#allowed += increment;
     this.#pumpSoon();
     return this.sendWindow <= MAX_WINDOW;
   }

@@ -44,7 +44,8 @@ export class SendQueue {
         this.offset = 0;
       }
     }
-    if (this.index > 64) {
+    // Half of it at least, so that a chunk is moved once on average however many wait.
+    if (this.index > 64 && this.index * 2 >= this.chunks.length) {
       this.chunks.splice(0, this.index);
       this.index = 0;
     }
@@ -83,10 +84,15 @@ export abstract class Stream {
   sendWindow = 0;
   /** Octets of DATA the peer may still send. */
   receiveWindow = 0;
+  /** Octets the peer may send ahead of the consumer; grows with what is consumed. */
+  window = 0;
   /** Consumed octets not yet given back by WINDOW_UPDATE. */
   credit = 0;
-  /** Octets received and not consumed. */
-  unconsumed = 0;
+  /** Octets consumed since the window grew. */
+  consumedOctets = 0;
+  /** Octets received and not consumed, and the DATA frames they came in. */
+  unread = 0;
+  unreadFrames = 0;
   /** Body octets still to come by content-length, or -1 if none was given. */
   expected = -1;
   /** Whether the peer's header section has come. */
