@@ -11,7 +11,8 @@
  * An octet of DATA or of a header block, sent or received, pays for one idle frame, for honest peers
  * send those beside their data: a PING with each batch to measure bandwidth, a WINDOW_UPDATE for each
  * piece read. It is the octets that pay, not the frames, so that the work stays in proportion to what
- * the peer moves. Clients have this budget too; the other two are limited by the streams they open.
+ * the peer moves. Clients have this budget too, ten times as large; the other two are limited by the
+ * streams they open.
  *
  * Small DATA frames are paid by their octets as well: their windows are counted in octets, and what
  * waits is joined, so that a frame costs no more than it brings. A peer may send messages of ten
@@ -45,7 +46,11 @@ export interface AbuseLimits {
   readonly resets: BudgetLimit;
   /** Stream errors of the peer. Servers only. @default {{ burst: 1000, perSecond: 33 }} */
   readonly errors: BudgetLimit;
-  /** Frames that bring nothing forward. @default {{ burst: 1000, perSecond: 20 }} */
+  /**
+   * Frames that bring nothing forward. Clients allow ten times as many.
+   *
+   * @default {{ burst: 1000, perSecond: 20 }}
+   */
   readonly idleFrames: BudgetLimit;
 }
 
@@ -54,6 +59,12 @@ export const DEFAULT_ABUSE_LIMITS: AbuseLimits = {
   resets: { burst: 1000, perSecond: 33 },
   errors: { burst: 1000, perSecond: 33 },
   idleFrames: { burst: 1000, perSecond: 20 },
+};
+
+/** A client chose its server: it ends connections only where it would else work without end. */
+export const CLIENT_ABUSE_LIMITS: AbuseLimits = {
+  ...DEFAULT_ABUSE_LIMITS,
+  idleFrames: { burst: 10_000, perSecond: 200 },
 };
 
 /** The budgets of one connection. */

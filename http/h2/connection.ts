@@ -4,7 +4,7 @@
  */
 import { ConnectionLostError, ProtocolError, StreamResetError } from "../message/error.ts";
 import { Decoder, type FieldBlock, HpackError, type Template } from "../hpack/mod.ts";
-import { AbuseGuard, DEFAULT_ABUSE_LIMITS, MIN_MEAN_OCTETS } from "./abuse.ts";
+import { AbuseGuard, CLIENT_ABUSE_LIMITS, DEFAULT_ABUSE_LIMITS, MIN_MEAN_OCTETS } from "./abuse.ts";
 import { ErrorCode, errorCodeName } from "../message/error_code.ts";
 import type { ConnectionOptions, ConnectionOwner } from "./connection_options.ts";
 import { DEFAULT_CONNECTION_WINDOW, DEFAULT_STREAM_WINDOW, MAX_WINDOW } from "./flow.ts";
@@ -84,7 +84,7 @@ export class Connection implements FrameSink, OutboundOwner {
       connectionWindow: options.connectionWindow ?? DEFAULT_CONNECTION_WINDOW,
       maxHeaderListSize: options.maxHeaderListSize ?? 64 << 10,
       maxFields: options.maxFields ?? 256,
-      abuse: options.abuse ?? DEFAULT_ABUSE_LIMITS,
+      abuse: options.abuse ?? (role === "server" ? DEFAULT_ABUSE_LIMITS : CLIENT_ABUSE_LIMITS),
     };
     this.#reader = new FrameReader(MIN_MAX_FRAME_SIZE);
     this.#decoder = new Decoder({
@@ -201,7 +201,7 @@ export class Connection implements FrameSink, OutboundOwner {
       // No push, so nothing opens here; what is not ours to know is an idle or a closed stream.
       if (this.#table.isIdle(id)) this.#idleError("HEADERS", id);
       if (!this.#table.wasReset(id)) this.#closedError("HEADERS", id);
-      return;
+      return this.#idleFrame();
     }
     // "Streams initiated by a client MUST use odd-numbered stream identifiers" (§5.1.1).
     if ((id & 1) === 0) {
@@ -212,7 +212,7 @@ export class Connection implements FrameSink, OutboundOwner {
     }
     if (id <= this.#table.lastPeerId) {
       if (!this.#table.wasReset(id)) this.#closedError("HEADERS", id);
-      return;
+      return this.#idleFrame();
     }
     this.#table.lastPeerId = id;
     if (id > this.#goAwaySent) return;

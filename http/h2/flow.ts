@@ -6,8 +6,8 @@
  * nobody else's. Every stream starts with {@linkcode START_WINDOW}. Its window doubles each time its
  * consumer took an eighth of it, which keeps it some eight times what was consumed: like TCP's slow
  * start, only faster. What windows grow by is counted, and no more than {@linkcode MAX_GROWN} of a
- * connection at once; when that is used up, streams with more than their share give some back as they
- * go on. So a peer whose data nobody reads can leave 64 KiB a stream here, and the most a connection
+ * connection at once; when that is nearly used up, streams with more than their share give some back
+ * as they go on. So a peer whose data nobody reads can leave 64 KiB a stream here, and the most a connection
  * can hold is that for each stream and {@linkcode MAX_GROWN}.
  */
 

@@ -4,6 +4,9 @@ import type { Stream } from "./stream.ts";
 import type { OpenStreams } from "./stream_map.ts";
 import { canReceive } from "./stream_state.ts";
 
+/** Room to grow of a connection below which its streams are held to equal shares. */
+const AMPLE_ROOM = MAX_GROWN / 4;
+
 /** The receiving windows of a connection and its streams; policy in `flow.ts`. */
 export class Inbound {
   /** Window streams start with. */
@@ -91,7 +94,7 @@ export class Inbound {
   /** DATA for a stream: `length` octets for its consumer, the rest of `size` is padding. */
   deliver(stream: Stream, length: number, size: number): void {
     if (length > 0) {
-      stream.unread += length;
+      stream.unconsumed += length;
       stream.unreadFrames++;
       this.#unreadOctets += length;
       this.#unreadFrames++;
@@ -102,11 +105,11 @@ export class Inbound {
 
   /** The consumer of a stream took `n` octets. */
   consumed(stream: Stream, n: number): void {
-    const { unread } = stream;
+    const unread = stream.unconsumed;
     // A stream that is over has given everything back already.
     if (n > unread) n = unread;
     if (n === 0) return;
-    stream.unread = unread - n;
+    stream.unconsumed = unread - n;
     this.#unreadOctets -= n;
     const frames = n === unread
       ? stream.unreadFrames
@@ -115,13 +118,12 @@ export class Inbound {
     this.#unreadFrames -= frames;
     if (!canReceive(stream.state)) return this.ended(stream);
     stream.consumedOctets += n;
-    if (stream.consumedOctets * CREDIT_SHARE >= stream.window) this.#resize(stream);
     this.#returnStream(stream, n);
   }
 
   /** The peer sends no more on this stream: room for more than what is here may go to others. */
   ended(stream: Stream): void {
-    const needed = Math.max(this.startWindow, stream.unread);
+    const needed = Math.max(this.startWindow, stream.unconsumed);
     if (stream.window <= needed) return;
     this.#grown -= stream.window - needed;
     stream.window = needed;
@@ -129,9 +131,9 @@ export class Inbound {
 
   /** A stream is over: what it had not consumed counts no more. */
   drop(stream: Stream): void {
-    this.#unreadOctets -= stream.unread;
+    this.#unreadOctets -= stream.unconsumed;
     this.#unreadFrames -= stream.unreadFrames;
-    stream.unread = stream.unreadFrames = 0;
+    stream.unconsumed = stream.unreadFrames = 0;
     this.#grown -= stream.window - this.startWindow;
     stream.window = this.startWindow;
   }
@@ -139,15 +141,16 @@ export class Inbound {
   /** The consumer keeps up: its stream's window doubles, as far as there is room for that. */
   #resize(stream: Stream): void {
     stream.consumedOctets = 0;
+    const { window } = stream;
     const room = MAX_GROWN - this.#grown;
-    let change: number;
-    if (room > 0) {
-      change = Math.min(stream.window, this.#maxWindow - stream.window, room);
-    } else {
-      // A window is made smaller by credit that does not go back.
-      const above = stream.window - this.startWindow - Math.ceil(MAX_GROWN / this.#streams.size);
-      change = above > 0 ? -Math.min(above, stream.credit) : 0;
-    }
+    const largest = room >= AMPLE_ROOM ? this.#maxWindow : Math.min(
+      this.#maxWindow,
+      this.startWindow + Math.ceil(MAX_GROWN / this.#streams.size),
+    );
+    // A window is made smaller by credit that does not go back.
+    const change = window <= largest
+      ? Math.min(window, largest - window, room)
+      : -Math.min(window - largest, stream.credit);
     stream.window += change;
     stream.credit += change;
     this.#grown += change;
@@ -156,6 +159,9 @@ export class Inbound {
   #returnStream(stream: Stream, n: number): void {
     stream.credit += n;
     if (this.#closed || stream.credit * CREDIT_SHARE < stream.window) return;
+    // Padding gives credit as well, but shows nothing of the consumer.
+    if (stream.consumedOctets * CREDIT_SHARE >= stream.window) this.#resize(stream);
+    if (stream.credit === 0) return;
     this.#writer.windowUpdate(stream.id, stream.credit);
     stream.receiveWindow += stream.credit;
     stream.credit = 0;

@@ -91,7 +91,7 @@ export abstract class Stream {
   /** Octets consumed since the window grew. */
   consumedOctets = 0;
   /** Octets received and not consumed, and the DATA frames they came in. */
-  unread = 0;
+  unconsumed = 0;
   unreadFrames = 0;
   /** Body octets still to come by content-length, or -1 if none was given. */
   expected = -1;

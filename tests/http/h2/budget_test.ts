@@ -1,0 +1,154 @@
+/** What frames that bring little or nothing cost the peer that sends them, and what they never cost. */
+import { assert, assertEquals } from "@std/assert";
+import { FrameType } from "../../../http/h2/frame.ts";
+import { SettingId } from "../../../http/h2/settings.ts";
+import {
+  concat,
+  data,
+  EMPTY,
+  frame,
+  goAway,
+  headers,
+  ping,
+  REQUEST,
+  settings,
+  settingsAck,
+  uint32,
+  windowUpdate,
+} from "../../../support/frames.ts";
+import { Harness } from "../../../support/h2_peer.ts";
+
+/** Frames that bring nothing forward, on a connection with stream 1 open. */
+const IDLE: [name: string, bytes: Uint8Array][] = [
+  ["PING", ping()],
+  ["answers to PINGs that were not sent", ping(true)],
+  ["SETTINGS", settings()],
+  ["SETTINGS that change the windows", settings([SettingId.INITIAL_WINDOW_SIZE, 70_000])],
+  ["acknowledgements of SETTINGS", settingsAck()],
+  ["PRIORITY", frame(FrameType.PRIORITY, 0, 1, concat(uint32(3), Uint8Array.of(0)))],
+  ["unknown frames", frame(0xbe, 0, 0, EMPTY)],
+  ["empty DATA", data(1, "")],
+  ["DATA of padding alone", frame(FrameType.DATA, 8, 1, new Uint8Array(200).fill(199, 0, 1))],
+  ["WINDOW_UPDATE of the connection that lets nothing out", windowUpdate(0, 1)],
+  ["WINDOW_UPDATE of a stream that lets nothing out", windowUpdate(1, 1)],
+];
+
+/** A connection in either role with stream 1 open. */
+function connected(role: "client" | "server"): Harness {
+  const peer = new Harness(role);
+  if (role === "server") peer.receive(headers(1));
+  else {
+    peer.connection.open(peer.stream(), REQUEST, false);
+    peer.receive(headers(1, [":status", "200"]));
+  }
+  return peer;
+}
+
+for (const role of ["server", "client"] as const) {
+  for (const [name, bytes] of IDLE) {
+    Deno.test(`a ${role} ends a connection that sends ${name} without end`, () => {
+      const peer = connected(role);
+      for (let i = 0; i < 12_000 && peer.fatal === null; i++) peer.receive(bytes);
+      assertEquals(peer.goAwayCode(), "ENHANCE_YOUR_CALM");
+    });
+
+    Deno.test(`a ${role} lets ${name} pass that come with data`, () => {
+      const peer = connected(role);
+      for (let i = 0; i < 12_000; i++) {
+        peer.log.length = 0;
+        peer.receive(data(1, "0123456789"), bytes);
+        peer.sent();
+      }
+      assertEquals(peer.fatal, null);
+    });
+
+    Deno.test(`a ${role} is not paid for many ${name} by one octet`, () => {
+      const peer = connected(role);
+      const many = concat(data(1, "x"), ...Array.from({ length: 20 }, () => bytes));
+      for (let i = 0; i < 1000 && peer.fatal === null; i++) peer.receive(many);
+      assertEquals(peer.goAwayCode(), "ENHANCE_YOUR_CALM");
+    });
+  }
+}
+
+Deno.test("GOAWAY without end is ended", () => {
+  const peer = connected("client");
+  for (let i = 0; i < 12_000 && peer.fatal === null; i++) peer.receive(goAway(1, 0));
+  assertEquals(peer.goAwayCode(), "ENHANCE_YOUR_CALM");
+});
+
+Deno.test("a peer may answer every piece of a download with PING and WINDOW_UPDATE", () => {
+  const peer = connected("server");
+  const stream = peer.streams[0]!;
+  stream.sendHeaders([":status", "200"]);
+  for (let i = 0; i < 5000; i++) {
+    stream.sendData(new Uint8Array(20));
+    peer.sent();
+    peer.receive(windowUpdate(1, 20), windowUpdate(0, 20), ping());
+  }
+  assertEquals(peer.fatal, null);
+});
+
+Deno.test("messages of ten octets may come without end where they are read", () => {
+  const peer = connected("server");
+  const batch = concat(...Array.from({ length: 20_000 }, () => data(1, "0123456789")));
+  for (let i = 0; i < 20; i++) {
+    peer.log.length = 0;
+    peer.receive(batch);
+    peer.sent();
+  }
+  assertEquals(peer.fatal, null);
+});
+
+Deno.test("single octets may come as fast as they like where they are read after each batch", () => {
+  const peer = connected("server");
+  const stream = peer.streams[0]!;
+  stream.eager = false;
+  const batch = concat(...Array.from({ length: 26_000 }, () => data(1, "x")));
+  for (let i = 0; i < 20; i++) {
+    peer.log.length = 0;
+    peer.receive(batch);
+    stream.consumed(26_000);
+    peer.sent();
+  }
+  assertEquals(peer.fatal, null);
+});
+
+Deno.test("windows may be filled with messages of five octets that nobody reads", () => {
+  const peer = new Harness();
+  const batch = (id: number) => concat(...Array.from({ length: 13_107 }, () => data(id, "gRPC0")));
+  for (let id = 1; id < 60; id += 2) {
+    peer.receive(headers(id));
+    peer.streams.at(-1)!.eager = false;
+    peer.receive(batch(id));
+    peer.log.length = 0;
+  }
+  assertEquals(peer.fatal, null);
+});
+
+Deno.test("single octets on many streams that nobody reads end the connection", () => {
+  const peer = new Harness();
+  let frames = 0;
+  for (let id = 1; id < 60 && peer.fatal === null; id += 2) {
+    peer.receive(headers(id));
+    peer.streams.at(-1)!.eager = false;
+    for (let i = 0; i < 60 && peer.fatal === null; i++) {
+      peer.receive(concat(...Array.from({ length: 1000 }, () => data(id, "x"))));
+      peer.log.length = 0;
+      frames += 1000;
+    }
+  }
+  assertEquals(peer.goAwayCode(), "ENHANCE_YOUR_CALM");
+  assert(frames < 70_000, `after ${frames} frames`);
+});
+
+Deno.test("changes of the initial window cost what they make this side do", () => {
+  const peer = new Harness("server", { maxConcurrentStreams: 1000 });
+  for (let id = 1; id < 2000; id += 2) peer.receive(headers(id));
+  let sent = 0;
+  for (; sent < 3000 && peer.fatal === null; sent++) {
+    peer.receive(settings([SettingId.INITIAL_WINDOW_SIZE, 70_000 + sent]));
+  }
+  assertEquals(peer.goAwayCode(), "ENHANCE_YOUR_CALM");
+  assert(sent < 200, `${sent} times 1000 streams`);
+});
