@@ -3,7 +3,8 @@
  *
  * ```text
  * session          waits: socket, timers        ┐ I/O
- * keepalive  upload_linger  check_options       ┘
+ * keepalive  output_watch  upload_linger         │
+ * check_options                                 ┘
  * connection       both roles, sans-IO          ┐
  * outbound  inbound  scheduler  stream          │ pure
  * abuse  stream_table  head                     │

@@ -1,7 +1,7 @@
 import type { Template } from "../hpack/mod.ts";
 import { INITIAL_CONNECTION_WINDOW, MAX_WINDOW } from "./flow.ts";
 import { FrameWriter } from "./frame_writer.ts";
-import { OUTPUT_HIGH_WATER, Scheduler, type SendSide } from "./scheduler.ts";
+import { MAX_BATCH_BYTES, Scheduler, type SendSide } from "./scheduler.ts";
 import { type End, SendQueue, type Stream, STREAM_QUEUE_HIGH_WATER } from "./stream.ts";
 import { canSend } from "./stream_state.ts";
 
@@ -37,6 +37,16 @@ export class Outbound implements SendSide {
     return this.#scheduler.queued;
   }
 
+  /** Whether no output is held back. */
+  get idle(): boolean {
+    return this.#scheduler.idle;
+  }
+
+  /** The streams with output held back. */
+  get blocked(): Iterable<Stream> {
+    return this.#scheduler.blocked;
+  }
+
   /** Moves blocked output into `writer.out` as far as windows and the high-water mark allow. */
   pump(): void {
     if (!this.#scheduler.idle) this.#scheduler.pump(this);
@@ -57,7 +67,7 @@ export class Outbound implements SendSide {
     const { writer } = this;
     if (
       stream.queue !== null || length > stream.sendWindow || length > this.sendWindow ||
-      length > writer.maxFrameSize || writer.out.length >= OUTPUT_HIGH_WATER ||
+      length > writer.maxFrameSize || writer.out.length >= MAX_BATCH_BYTES ||
       !canSend(stream.state)
     ) {
       return -1;
@@ -88,7 +98,7 @@ export class Outbound implements SendSide {
     this.#scheduler.queued += bytes.length;
     this.#scheduler.add(stream);
     this.#owner.wantWrite();
-    return queue.length >= STREAM_QUEUE_HIGH_WATER || this.writer.out.length >= OUTPUT_HIGH_WATER
+    return queue.length >= STREAM_QUEUE_HIGH_WATER || this.writer.out.length >= MAX_BATCH_BYTES
       ? queue.wait()
       : undefined;
   }

@@ -6,7 +6,7 @@ import { STREAM_QUEUE_HIGH_WATER } from "./stream.ts";
  * Output octets of one connection beyond which senders are asked to wait. Larger batches gain no
  * speed; without any mark, a generator that never waits would fill memory.
  */
-export const OUTPUT_HIGH_WATER = 512 << 10;
+export const MAX_BATCH_BYTES = 512 << 10;
 
 /** What the scheduler needs of its connection. */
 export interface SendSide {
@@ -29,6 +29,11 @@ export class Scheduler {
     return this.#blocked.size === 0;
   }
 
+  /** The streams with output held back. */
+  get blocked(): Iterable<Stream> {
+    return this.#blocked;
+  }
+
   add(stream: Stream): void {
     this.#blocked.add(stream);
   }
@@ -47,7 +52,7 @@ export class Scheduler {
   pump(side: SendSide): void {
     // A stream with more to send is added again, behind the others, and so met again by this loop.
     for (const stream of this.#blocked) {
-      if (side.sendWindow <= 0 || side.writer.out.length >= OUTPUT_HIGH_WATER) return;
+      if (side.sendWindow <= 0 || side.writer.out.length >= MAX_BATCH_BYTES) return;
       this.#serve(side, stream);
     }
   }

@@ -13,6 +13,7 @@ import { Connection } from "./connection.ts";
 import type { ConnectionOptions, ConnectionOwner } from "./connection_options.ts";
 import type { RequestHead } from "./head.ts";
 import { Keepalive, type KeepaliveOptions } from "./keepalive.ts";
+import { OutputWatch } from "./output_watch.ts";
 import type { Stream } from "./stream.ts";
 
 /** Read buffer of a fresh or idle connection: what ten thousand idle ones cost is mostly this. */
@@ -93,6 +94,8 @@ export class Session implements ConnectionOwner, WriterEvents {
   readonly #owner: SessionOwner;
   readonly #options: SessionOptions;
   readonly #writer: SocketWriter;
+  /** Looks after output that waits for the peer's windows. A client has chosen its server. */
+  readonly #watch: OutputWatch | null;
   readonly #keepalive: Keepalive | null;
   readonly #startTimer: SessionTimer;
   readonly #idleTimer: SessionTimer;
@@ -119,12 +122,17 @@ export class Session implements ConnectionOwner, WriterEvents {
     this.#options = options;
     this.closed = new Promise((resolve) => this.#resolveClosed = resolve);
     this.connection = new Connection(role, this, options);
-    this.#writer = new SocketWriter(
-      socket,
-      { writeTimeout: options.writeTimeout ?? 30_000, minWriteRate: options.minWriteRate ?? 0 },
-      this,
-      this.connection.writer.out,
-    );
+    const limits = {
+      writeTimeout: options.writeTimeout ?? 30_000,
+      minWriteRate: options.minWriteRate ?? 0,
+    };
+    const { outbound, writer } = this.connection;
+    this.#writer = new SocketWriter(socket, limits, this, writer.out);
+    this.#watch = role === "client"
+      ? null
+      : new OutputWatch(outbound, this.#writer, limits, (error) => {
+        this.#giveUp(error, ErrorCode.ENHANCE_YOUR_CALM);
+      });
     this.#startTimer = new SessionTimer(() => this.#onStartTimeout());
     this.#idleTimer = new SessionTimer(() => {
       if (this.#closing) this.destroy();
@@ -243,13 +251,19 @@ export class Session implements ConnectionOwner, WriterEvents {
   readonly #flush = (): void => {
     this.#scheduled = false;
     if (this.#writer.busy || this.#done) return;
-    this.connection.outbound.pump();
+    this.#pump();
     if (this.#writer.pending > 0) this.#writer.flush();
     else this.#endIfDrained();
   };
 
-  onWritten(): void {
+  /** Moves what was held back into the output as far as it may leave. */
+  #pump(): void {
     this.connection.outbound.pump();
+    this.#watch?.begin();
+  }
+
+  onWritten(): void {
+    this.#pump();
     if (this.#writer.pending > 0) this.wantWrite();
     else if (this.#fatal !== null) this.#linger();
     else this.#endIfDrained();
@@ -332,8 +346,15 @@ export class Session implements ConnectionOwner, WriterEvents {
     if (this.#fatal !== null) return this.#end(this.#fatal);
     if (this.#goAwayPing) return this.#nameLastStream();
     const phase = this.connection.settled ? "settingsTimeout" : "prefaceTimeout";
-    const error = new TimeoutError(phase, this.#options[phase] ?? 10_000);
-    this.connection.goAway(ErrorCode.SETTINGS_TIMEOUT, error.message);
+    this.#giveUp(
+      new TimeoutError(phase, this.#options[phase] ?? 10_000),
+      ErrorCode.SETTINGS_TIMEOUT,
+    );
+  }
+
+  /** The peer is kept no longer: GOAWAY says why, streams end with `error`. */
+  #giveUp(error: Error, code: number): void {
+    this.connection.goAway(code, error.message);
     this.#fatal = error;
     this.connection.lost(error);
     this.wantWrite();
@@ -367,6 +388,7 @@ export class Session implements ConnectionOwner, WriterEvents {
     this.#done = true;
     this.#startTimer.clear();
     this.#writer.stop();
+    this.#watch?.stop();
     this.#idleTimer.clear();
     this.#unrefTimer.clear();
     this.#keepalive?.stop();

@@ -1,4 +1,5 @@
 import type { FieldBlock, Template } from "../hpack/mod.ts";
+import { ErrorCode } from "../message/error_code.ts";
 import type { Connection } from "./connection.ts";
 import { State } from "./stream_state.ts";
 
@@ -18,6 +19,8 @@ export class SendQueue {
   offset = 0;
   /** Bytes waiting. */
   length = 0;
+  /** Bytes that have left. */
+  taken = 0;
   /** What follows the last byte. */
   end: End | null = null;
   /** Set while senders wait for the queue to fall below its high-water mark. */
@@ -32,6 +35,7 @@ export class SendQueue {
   /** Moves `n` bytes to `out` at `offset`. */
   copy(out: Uint8Array, offset: number, n: number): void {
     this.length -= n;
+    this.taken += n;
     while (n > 0) {
       const chunk = this.chunks[this.index]!;
       const k = Math.min(n, chunk.length - this.offset);
@@ -111,8 +115,17 @@ export abstract class Stream {
   abstract onData(buf: Uint8Array, start: number, end: number): void;
   /** The peer ended its side well. */
   abstract onEnd(): void;
-  /** The stream ended badly: `StreamResetError`, `ProtocolError` or `ConnectionLostError`. */
+  /** The stream ended badly: `StreamResetError`, `ProtocolError`, `TimeoutError` or `ConnectionLostError`. */
   abstract onReset(error: Error): void;
+
+  /**
+   * The peer takes too little of what is queued for it: `TimeoutError`. The stream is reset; whoever
+   * uses it hears of that as of any bad end.
+   */
+  onSlow(error: Error): void {
+    this.reset(ErrorCode.CANCEL);
+    this.onReset(error);
+  }
 
   /** Whether the stream is over in both directions. */
   get closed(): boolean {

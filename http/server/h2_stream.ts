@@ -132,8 +132,6 @@ export class H2ServerStream extends ServerStream {
   #bodiless = false;
   #declared = -1;
   #sent = 0;
-  #stall: Watchdog | null = null;
-  #stalledAt = 0;
 
   constructor(head: RequestHead, block: FieldBlock, socket: Socket, host: H2Host) {
     super();
@@ -369,7 +367,6 @@ export class H2ServerStream extends ServerStream {
     if (this.#bodiless || bytes.length === 0) return undefined;
     const wait = this.wire.sendData(bytes);
     if (wait === undefined) return undefined;
-    this.#watchStall();
     return wait.then(() => {
       if (this.aborted) {
         throw this.requestFault ?? new ConnectionLostError("Stream was ended", "maybe");
@@ -411,39 +408,19 @@ export class H2ServerStream extends ServerStream {
     } else {
       this.wire.end(trailers !== null && trailers.length > 0 ? trailers : true);
     }
-    if (this.wire.queue !== null) this.#watchStall();
   }
 
   get #status(): number {
     return this.#head === null ? 0 : Number(this.#head[1]);
   }
 
-  /** A peer that opens no window must not keep what waits for it forever. */
-  #watchStall(): void {
-    const { writeTimeout } = this.#host.limits;
-    if (writeTimeout <= 0) return;
-    this.#stall ??= new Watchdog(() => {
-      const waiting = this.wire.queue?.length ?? 0;
-      if (this.wire.closed || waiting === 0) return;
-      if (waiting === this.#stalledAt) {
-        this.wire.reset(ErrorCode.CANCEL);
-        this.receiveReset(new TimeoutError("writeTimeout", writeTimeout));
-        return;
-      }
-      this.#watchStall();
-    });
-    this.#stalledAt = this.wire.queue?.length ?? 0;
-    this.#stall.set("writeTimeout", writeTimeout, performance.now());
-  }
-
-  /** The stream is over in both directions: nothing can stall any more. */
+  /** The stream is over in both directions: nothing is waited for any more. */
   over(): void {
     this.#stopTimers();
   }
 
   #stopTimers(): void {
     this.#watchdog?.stop();
-    this.#stall?.stop();
   }
 
   protected cut(): void {
@@ -453,7 +430,6 @@ export class H2ServerStream extends ServerStream {
   }
 
   protected onFinish(): void {
-    if (this.wire.queue === null) this.#stall?.stop();
     this.#dropRest();
   }
 

@@ -27,9 +27,16 @@ export interface ServerLimits {
    * handler waits for it counts. 0: no limit. @default {240}
    */
   readonly minBodyRate?: number;
-  /** During which a client takes nothing of what it asked for: closed. @default {30000} */
+  /**
+   * During which a client takes nothing of what waits for it. HTTP/1.1: closed. HTTP/2: RST_STREAM
+   * if the stream's own window is shut, gRPC calls included; else GOAWAY, and closed. A stream with
+   * nothing to send waits for nobody. 0: `minWriteRate` does not hold either. @default {30000}
+   */
   readonly writeTimeout?: number;
-  /** Octets a second a client must take on average, after `writeTimeout`: closed. @default {1024} */
+  /**
+   * Bytes a second a client must take on average of what waits for it, with `writeTimeout` to spare:
+   * ended likewise. 0: no limit. @default {1024}
+   */
   readonly minWriteRate?: number;
   /** A connection without a request: closed; HTTP/2: GOAWAY. @default {60000} */
   readonly idleTimeout?: number;

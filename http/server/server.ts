@@ -252,6 +252,7 @@ export class Server implements AsyncDisposable {
       prefaceTimeout: limits.prefaceTimeout,
       settingsTimeout: limits.settingsTimeout,
       writeTimeout: limits.writeTimeout,
+      minWriteRate: limits.minWriteRate,
       idleTimeout: limits.idleTimeout,
       ...this.#options.http2,
     });
