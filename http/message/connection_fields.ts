@@ -72,6 +72,18 @@ export function keepTrailers(fields: readonly string[]): readonly string[] {
   return fields;
 }
 
+/** The fields of an informational response: it has no body and ends no connection. */
+export function informationalFields(fields: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let i = 0; i < fields.length; i += 2) {
+    const name = fields[i]!;
+    if (!CONNECTION_FIELDS.has(name) && name !== "content-length" && name !== "te") {
+      kept.push(name, fields[i + 1]!);
+    }
+  }
+  return kept;
+}
+
 /** Whether a comma-separated list names `token`, given in lower case. */
 export function hasToken(list: string, token: string): boolean {
   if (list.length < token.length) return false;

@@ -7,6 +7,8 @@
  * @module
  */
 import { isHttpScheme, readAuthority } from "../message/authority.ts";
+import { checkEnd, checkSent, isBodiless, responseFraming } from "../message/body_length.ts";
+import { isConnectionField } from "../message/connection_fields.ts";
 import { StreamResetError, TimeoutError } from "../message/error.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import { Event, step } from "../message/exchange_state.ts";
@@ -38,14 +40,6 @@ const BODY_HIGH_WATER = 64 << 10;
 
 /** Shown as "". */
 const UNKNOWN: SocketAddress = { hostname: "", port: 0, transport: "unix" };
-
-/** Fields of a response that are the platform's own business: framing and connections. */
-const PLATFORM_FIELDS = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "transfer-encoding",
-]);
 
 const encoder = new TextEncoder();
 
@@ -251,38 +245,36 @@ export class FetchStream extends ServerStream {
 
   /** Whether the response cannot have a body (RFC 9110 §6.4.1). */
   #bodiless(status: number): boolean {
-    return this.method === "HEAD" || status === 204 || status === 205 || status === 304;
+    // The platform's Response has none with 205 either.
+    return isBodiless(this.method, status) || status === 205;
   }
 
   protected sendHead(status: number, fields: string[], close: boolean): void {
+    const framing = responseFraming(fields);
     // `fields` was checked: with one control character Deno.serve would end the process.
     const headers = new Headers();
-    let declared = -1;
-    let ends = close;
     for (let i = 0; i < fields.length; i += 2) {
       const name = fields[i]!;
-      const value = fields[i + 1]!;
-      if (name === "content-length") {
-        if (!/^[0-9]{1,15}$/.test(value) || (declared >= 0 && declared !== Number(value))) {
-          throw new TypeError(
-            `Cannot respond as content-length must be one decimal number: current value is ${
-              JSON.stringify(value)
-            }`,
-          );
-        }
-        declared = Number(value);
-      } else if (name === "connection" && /(?:^|,)\s*close\s*(?:,|$)/i.test(value)) {
-        ends = true;
-      }
-      if (!PLATFORM_FIELDS.has(name)) headers.append(name, value);
+      // Framing and connections are the platform's own business; an upgrade may be offered.
+      if (name === "content-length" || (isConnectionField(name) && name !== "upgrade")) continue;
+      headers.append(name, fields[i + 1]!);
     }
+    if (framing.declared >= 0) headers.set("content-length", `${framing.declared}`);
     // RFC 9113 §8.2.2: HTTP/2 knows no such field.
-    if (ends && this.version === "HTTP/1.1") headers.set("connection", "close");
-    this.#declared = declared;
+    if ((close || framing.close) && this.version === "HTTP/1.1") {
+      headers.set("connection", "close");
+    }
+    this.#declared = framing.declared;
     const first = this.#answer === NONE;
     this.#answer = { kind: "held", init: { status, headers } };
     // A head that nothing follows leaves by itself.
     if (first && !close) setImmediate(() => this.#open());
+  }
+
+  protected dropHead(): boolean {
+    if (this.#answer.kind !== "held") return false;
+    this.#answer = NONE;
+    return true;
   }
 
   protected get headHeld(): boolean {
@@ -324,7 +316,8 @@ export class FetchStream extends ServerStream {
 
   protected sendPiece(piece: BodyPiece): Promise<void> | undefined {
     const bytes = bytesOf(piece);
-    this.#count(bytes.length);
+    if (!this.#bodiless(this.status)) checkSent(this.#declared, this.#sent + bytes.length);
+    this.#sent += bytes.length;
     this.#open();
     const answer = this.#answer;
     if (answer.kind !== "open" || bytes.length === 0) return undefined;
@@ -338,14 +331,6 @@ export class FetchStream extends ServerStream {
     return this.#room.promise;
   }
 
-  #count(length: number): void {
-    if (this.#declared < 0 || this.#bodiless(this.status)) return;
-    if (this.#sent + length > this.#declared) {
-      throw new RangeError(`Cannot send more than content-length says: ${this.#declared} bytes`);
-    }
-    this.#sent += length;
-  }
-
   protected sendEnd(piece: BodyPiece | null, trailers: string[] | null): void {
     if (trailers !== null && trailers.length > 0) {
       throw new TypeError(
@@ -356,11 +341,7 @@ export class FetchStream extends ServerStream {
     const answer = this.#answer;
     const total = this.#sent + (bytes === null ? 0 : bytes.length);
     const bodiless = answer.kind === "over" || this.#bodiless(this.status);
-    if (this.#declared >= 0 && total !== this.#declared && !bodiless) {
-      throw new RangeError(
-        `Cannot end the response as content-length says ${this.#declared} bytes: sent were ${total}`,
-      );
-    }
+    if (!bodiless) checkEnd("response", this.#declared, total);
     if (answer.kind === "held") {
       // Over HTTP/2 the platform would send it to HEAD too: tell the length alone.
       if (this.method === "HEAD" && this.#declared < 0 && bytes !== null) {

@@ -7,6 +7,8 @@
  * @module
  */
 import { AnnouncedBody } from "../message/announced_body.ts";
+import { checkEnd, checkSent, isBodiless, responseFraming } from "../message/body_length.ts";
+import { isConnectionField } from "../message/connection_fields.ts";
 import { StreamResetError } from "../message/error.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import type { FlatHeaders, HeaderObject } from "../message/headers.ts";
@@ -257,55 +259,27 @@ export class H1ServerStream extends ServerStream {
 
   /** Whether the response cannot have a body (RFC 9110 §6.4.1). */
   get #bodiless(): boolean {
-    return this.method === "HEAD" || this.#status === 204 || this.#status === 304;
+    return isBodiless(this.method, this.#status);
   }
 
   protected sendHead(status: number, fields: string[], close: boolean): void {
-    let declared = -1;
-    let chunked = false;
-    let closeAfter = close;
-    for (let i = 0; i < fields.length; i += 2) {
-      const value = fields[i + 1]!;
-      switch (fields[i]) {
-        case "content-length":
-          if (!/^[0-9]{1,15}$/.test(value) || (declared >= 0 && declared !== Number(value))) {
-            throw new TypeError(
-              `Cannot respond as content-length must be one decimal number: current value is ${
-                JSON.stringify(value)
-              }`,
-            );
-          }
-          declared = Number(value);
-          break;
-        case "transfer-encoding":
-          if (value.toLowerCase() !== "chunked") {
-            throw new TypeError(
-              `Cannot respond as transfer-encoding must be "chunked": current value is ${
-                JSON.stringify(value)
-              }`,
-            );
-          }
-          chunked = true;
-          break;
-        case "connection":
-          if (/(?:^|,)\s*close\s*(?:,|$)/i.test(value)) closeAfter = true;
-          break;
-        case "date":
-          this.#hasDate = true;
-          break;
-      }
-    }
-    if (chunked && declared >= 0) {
-      throw new TypeError(
-        "Cannot respond with both content-length and transfer-encoding (RFC 9112 §6.2)",
-      );
-    }
-    if (closeAfter) this.closeAfter = true;
+    const framing = responseFraming(fields);
+    if (close || framing.close) this.closeAfter = true;
+    this.#declared = framing.declared;
+    this.#wantsChunked = framing.chunked;
+    this.#hasDate = framing.dated;
     this.#status = status;
     this.#fields = fields;
-    this.#declared = declared;
-    this.#wantsChunked = chunked;
     if (!close) this.#session.defer(this);
+  }
+
+  protected dropHead(): boolean {
+    if (this.#framing !== Framing.UNKNOWN) return false;
+    this.#status = 0;
+    this.#fields = [];
+    this.#declared = -1;
+    this.#held = null;
+    return true;
   }
 
   protected get headHeld(): boolean {
@@ -333,51 +307,51 @@ export class H1ServerStream extends ServerStream {
       this.#session.defer(this);
       return undefined;
     }
+    // Checked before the head leaves. A head with a length has no piece held back beside it.
+    const bytes = this.#limited ? this.#checked(piece) : null;
     this.commit(-1);
-    this.#sendBytes(bytesOf(piece));
+    this.#sendBytes(bytes ?? bytesOf(piece));
     if (output.pending > 0) this.#session.schedule();
     return output.room();
   }
 
+  /** Whether the handler told the body's length and there is a body. */
+  get #limited(): boolean {
+    return this.#declared >= 0 && !this.#bodiless;
+  }
+
+  #checked(piece: BodyPiece): Uint8Array {
+    const bytes = bytesOf(piece);
+    checkSent(this.#declared, this.#sent + bytes.length);
+    return bytes;
+  }
+
   protected sendEnd(piece: BodyPiece | null, trailers: string[] | null): void {
-    const { out } = this.#session.output;
+    let bytes: Uint8Array | null = null;
+    if (this.#limited) {
+      if (piece !== null) bytes = bytesOf(piece);
+      checkEnd("response", this.#declared, this.#sent + (bytes === null ? 0 : bytes.length));
+    }
     if (this.#framing === Framing.UNKNOWN) {
       if (this.#held !== null && piece === null) {
         piece = this.#held;
         this.#held = null;
       }
       if (this.#held === null && trailers === null) {
-        this.#sendWhole(piece);
+        this.#sendWhole(bytes ?? (piece === null ? null : bytesOf(piece)));
         return;
       }
       this.commit(-1);
     }
-    if (piece !== null) this.#sendBytes(bytesOf(piece));
-    if (this.#framing === Framing.LENGTH && this.#sent !== this.#declared) {
-      throw new RangeError(
-        `Cannot end the response as content-length says ${this.#declared} octets: sent were ${this.#sent}`,
-      );
-    }
-    if (this.#framing === Framing.CHUNKED) writeLastChunk(out, trailers);
+    if (piece !== null) this.#sendBytes(bytes ?? bytesOf(piece));
+    if (this.#framing === Framing.CHUNKED) writeLastChunk(this.#session.output.out, trailers);
   }
 
   /** A response whose body is known before anything was sent. */
-  #sendWhole(piece: BodyPiece | null): void {
-    const { out } = this.#session.output;
-    const bytes = piece === null ? null : bytesOf(piece);
-    const length = bytes === null ? 0 : bytes.length;
-    if (this.#declared >= 0 && this.#declared !== length && !this.#bodiless) {
-      throw new RangeError(
-        `Cannot end the response as content-length says ${this.#declared} octets: sent were ${length}`,
-      );
-    }
-    this.#writeHead(length);
-    if (this.#framing === Framing.NONE || bytes === null) {
-      if (this.#framing === Framing.CHUNKED) writeLastChunk(out, null);
-      return;
-    }
-    this.#sendBytes(bytes);
-    if (this.#framing === Framing.CHUNKED) writeLastChunk(out, null);
+  #sendWhole(bytes: Uint8Array | null): void {
+    this.#writeHead(bytes === null ? 0 : bytes.length);
+    if (bytes !== null) this.#sendBytes(bytes);
+    if (this.#framing === Framing.CHUNKED) writeLastChunk(this.#session.output.out, null);
   }
 
   /** Writes the head and what was held back, if that has not been done. */
@@ -403,11 +377,6 @@ export class H1ServerStream extends ServerStream {
         writeChunk(out, bytes);
         return;
       case Framing.LENGTH:
-        if (this.#sent + bytes.length > this.#declared) {
-          throw new RangeError(
-            `Cannot send more than content-length says: ${this.#declared} octets`,
-          );
-        }
         this.#sent += bytes.length;
         out.append(bytes);
         return;
@@ -425,17 +394,9 @@ export class H1ServerStream extends ServerStream {
     writeStatusLine(out, status);
     for (let i = 0; i < fields.length; i += 2) {
       const name = fields[i]!;
-      switch (name) {
-        // Framing and persistence are this side's own business.
-        case "content-length":
-        case "transfer-encoding":
-        case "connection":
-        case "keep-alive":
-        case "proxy-connection":
-          break;
-        default:
-          writeField(out, name, fields[i + 1]!);
-      }
+      // Framing and persistence are this side's own business; an upgrade may be offered.
+      if (name === "content-length" || (isConnectionField(name) && name !== "upgrade")) continue;
+      writeField(out, name, fields[i + 1]!);
     }
     if (!this.#hasDate) writeDate(out);
     if (this.#bodiless) {

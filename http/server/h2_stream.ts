@@ -7,7 +7,9 @@ import { BodyBuffer } from "../message/body_buffer.ts";
 import { ConnectionLostError, StreamResetError, TimeoutError } from "../message/error.ts";
 import { fieldOf, type FlatHeaders, type HeaderObject, headerObject } from "../message/headers.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
-import { keepTrailers } from "../message/connection_fields.ts";
+import { checkEnd, checkSent, isBodiless, responseFraming } from "../message/body_length.ts";
+import { isConnectionField, keepTrailers } from "../message/connection_fields.ts";
+import { httpDate } from "../message/date.ts";
 import { bodyRate, BodyTooLargeError, type ServerLimits } from "./limits.ts";
 import type { Socket } from "../net/socket.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
@@ -52,18 +54,6 @@ function bytesOf(piece: BodyPiece): Uint8Array {
   const { written } = encoder.encodeInto(piece, room);
   slabUsed += written;
   return room.subarray(0, written);
-}
-
-let dateText = "";
-let dateUntil = 0;
-
-function httpDate(): string {
-  const now = Date.now();
-  if (now >= dateUntil || now < dateUntil - 1000) {
-    dateUntil = now - now % 1000 + 1000;
-    dateText = new Date(now).toUTCString();
-  }
-  return dateText;
 }
 
 /** Streams whose head was given and waits for what follows, so that both leave in one write. */
@@ -307,39 +297,18 @@ export class H2ServerStream extends ServerStream {
   // ---- response --------------------------------------------------------------------------------
 
   protected sendHead(status: number, fields: string[], close: boolean): void {
+    const { declared, dated } = responseFraming(fields);
     const block = [":status", String(status)];
-    let date = false;
-    let declared = -1;
     for (let i = 0; i < fields.length; i += 2) {
       const name = fields[i]!;
-      switch (name) {
-        // RFC 9113 §8.2.2: what speaks of the connection has no place here.
-        case "connection":
-        case "keep-alive":
-        case "proxy-connection":
-        case "transfer-encoding":
-        case "upgrade":
-          continue;
-        case "content-length":
-          if (!/^[0-9]{1,15}$/.test(fields[i + 1]!)) {
-            throw new TypeError(
-              `Cannot respond as content-length must be one decimal number: current value is ${
-                JSON.stringify(fields[i + 1])
-              }`,
-            );
-          }
-          declared = Number(fields[i + 1]);
-          if (status === 204) continue;
-          break;
-        case "date":
-          date = true;
-          break;
-      }
+      // RFC 9113 §8.2.2: what speaks of the connection has no place here.
+      if (isConnectionField(name) || name === "content-length" || name === "te") continue;
       block.push(name, fields[i + 1]!);
     }
-    if (!date) block.push("date", httpDate());
+    if (declared >= 0 && status !== 204) block.push("content-length", String(declared));
+    if (!dated) block.push("date", httpDate());
     this.#declared = declared;
-    this.#bodiless = this.method === "HEAD" || status === 204 || status === 304;
+    this.#bodiless = isBodiless(this.method, status);
     this.#head = block;
     if (!close && deferred.push(this) === 1) setImmediate(sendDeferred);
   }
@@ -352,6 +321,12 @@ export class H2ServerStream extends ServerStream {
     this.wire.sendHeaders(head, end);
   }
 
+  protected dropHead(): boolean {
+    if (this.#head === null) return false;
+    this.#head = null;
+    return true;
+  }
+
   protected get headHeld(): boolean {
     return this.#head !== null;
   }
@@ -362,7 +337,8 @@ export class H2ServerStream extends ServerStream {
 
   protected sendPiece(piece: BodyPiece): Promise<void> | undefined {
     const bytes = bytesOf(piece);
-    this.#count(bytes.length);
+    if (!this.#bodiless) checkSent(this.#declared, this.#sent + bytes.length);
+    this.#sent += bytes.length;
     this.commit(false);
     if (this.#bodiless || bytes.length === 0) return undefined;
     const wait = this.wire.sendData(bytes);
@@ -374,23 +350,11 @@ export class H2ServerStream extends ServerStream {
     });
   }
 
-  #count(n: number): void {
-    this.#sent += n;
-    if (this.#declared >= 0 && this.#sent > this.#declared && !this.#bodiless) {
-      throw new RangeError(
-        `Cannot send more than content-length says: ${this.#declared} octets`,
-      );
-    }
-  }
-
   protected sendEnd(piece: BodyPiece | null, trailers: string[] | null): void {
     const bytes = piece === null ? null : bytesOf(piece);
-    if (bytes !== null) this.#count(bytes.length);
-    if (!this.#bodiless && this.#declared >= 0 && this.#sent !== this.#declared) {
-      throw new RangeError(
-        `Cannot end the response as content-length says ${this.#declared} octets: sent were ${this.#sent}`,
-      );
-    }
+    const sent = this.#sent + (bytes === null ? 0 : bytes.length);
+    if (!this.#bodiless) checkEnd("response", this.#declared, sent);
+    this.#sent = sent;
     const head = this.#head;
     if (head !== null && this.#declared < 0 && trailers === null && this.#status !== 204) {
       // The body is known whole: tell its length.

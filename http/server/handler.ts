@@ -7,7 +7,7 @@ import { TimeoutError } from "../message/error.ts";
 import { MessageError } from "../message/message_error.ts";
 import { printable, tellError } from "../message/tell.ts";
 import { BodyTooLargeError } from "./limits.ts";
-import type { ServerStream } from "./stream.ts";
+import { responseFault, retract, type ServerStream } from "./stream.ts";
 
 /**
  * Answers a request, through the stream or by returning a web `Response`. The exchange ends when
@@ -54,9 +54,11 @@ async function settle(
   }
 }
 
-/** Ends what the handler began; answers 500 if it began nothing. */
+/** Ends what the handler began; answers 500 if it began nothing, or nothing that could be sent. */
 function conclude(stream: ServerStream, onError: ErrorListener | null | undefined): void {
   if (stream.finished) return;
+  const fault = responseFault(stream);
+  if (fault !== null) return failed(stream, fault, onError);
   if (stream.responded) {
     try {
       stream.closeWrite();
@@ -99,8 +101,8 @@ function failed(
     );
   }
   if (stream.finished) return;
-  if (stream.responded) {
-    // Half a response must not look whole.
+  if (stream.responded && !retract(stream)) {
+    // Half a response must not look whole. One that has not left is taken back.
     stream.abort();
     return;
   }
@@ -122,13 +124,14 @@ export async function sendResponse(stream: ServerStream, response: Response): Pr
   if (response.bodyUsed) {
     throw new TypeError("Cannot send Response as its body was read before");
   }
-  await stream.respond(response.status, response.headers);
   if (body === null) {
+    await stream.respond(response.status, response.headers);
     stream.closeWrite();
     return;
   }
   const reader = body.getReader();
   try {
+    await stream.respond(response.status, response.headers);
     if (stream.compress) {
       // Only what is whole is compressed: look whether more follows, without waiting for it.
       const first = await reader.read();

@@ -12,10 +12,12 @@ import {
   MIN_COMPRESS_BYTES,
 } from "../coding/compress.ts";
 import { readAuthority, withoutOwnPort } from "../message/authority.ts";
+import { readContentLength } from "../message/body_length.ts";
 import { collect, webStream } from "../message/collect.ts";
-import { checkTrailers } from "../message/connection_fields.ts";
+import { checkTrailers, informationalFields } from "../message/connection_fields.ts";
 import { Event, State, step } from "../message/exchange_state.ts";
 import {
+  fieldOf,
   type FlatHeaders,
   flattenHeaders,
   type HeaderObject,
@@ -42,6 +44,23 @@ function rejected(error: unknown): Promise<void> {
   promise.catch(() => {});
   return promise;
 }
+
+/** Checks what a handler gives as body. */
+function checkPiece(piece: unknown): void {
+  if (typeof piece === "string" || piece instanceof Uint8Array) return;
+  throw new TypeError(
+    `Cannot send body as it must be a string or Uint8Array: got ${typeof piece}`,
+  );
+}
+
+/**
+ * For whoever runs handlers: takes back a head that was given and not sent, so that the request can
+ * be answered anew. False if there is none, or it has left.
+ */
+let retract: (stream: ServerStream) => boolean;
+/** For whoever runs handlers: why the response cannot go on, or null. */
+let responseFault: (stream: ServerStream) => Error | null;
+export { responseFault, retract };
 
 /** `host:port` of an address, the path of a Unix socket. */
 export function formatAddress(address: SocketAddress): string {
@@ -91,11 +110,18 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   #status = 0;
   /** The fields `respond` was given, while they may still change. */
   #given: string[] | null = null;
+  /** The first thing the response could not be sent for. Only another `respond` mends it. */
+  #fault: Error | null = null;
   #query: Query | undefined;
   #request: Request | undefined;
   #iterating = false;
   #controller: AbortController | undefined;
   #aborted: { reason: unknown } | undefined;
+
+  static {
+    retract = (stream) => stream.#retract();
+    responseFault = (stream) => stream.#fault;
+  }
 
   // ---- the request -----------------------------------------------------------------------------
 
@@ -240,11 +266,14 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
    * the stream ends).
    *
    * Rejects with `RangeError` for a status outside 200..599, with `TypeError` for header fields that
-   * may not be sent and for a second call.
+   * may not be sent and for a second call. Nothing is sent then, and `write` and `closeWrite` fail
+   * with the same error, until another `respond` gives a head that can be sent. That may also replace
+   * a head whose body did not fit it, as long as nothing has left. A handler that leaves it at that
+   * answers 500.
    */
   respond(status: number, headers?: HeadersInput | null, close = false): Promise<void> {
     try {
-      if (this.out !== State.IDLE) {
+      if (this.out !== State.IDLE && (this.#fault === null || !this.#retract())) {
         throw new TypeError(
           this.finished
             ? "Cannot respond as the stream is finished"
@@ -260,12 +289,23 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
       this.sendHead(status, fields, close);
       if (this.compress && !close) this.#given = fields.slice();
       this.#status = status;
+      this.#fault = null;
       this.out = step(this.out, Event.HEAD);
       if (close) this.closeWrite();
       return DONE;
     } catch (error) {
+      if (this.out === State.IDLE) this.#fault ??= error as Error;
       return rejected(error);
     }
+  }
+
+  /** Takes back a head that has not left. */
+  #retract(): boolean {
+    if (this.out !== State.BODY || !this.dropHead()) return false;
+    this.out = State.IDLE;
+    this.#status = 0;
+    this.#given = null;
+    return true;
   }
 
   /**
@@ -273,6 +313,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
    * Clients of HTTP/1.0 get none.
    *
    * @throws {RangeError} If the status is not 102..199.
+   * @throws {TypeError} If a field may not be sent, or the response has begun.
    */
   inform(status: number, headers?: HeadersInput): void {
     if (!Number.isInteger(status) || status < 102 || status > 199) {
@@ -280,19 +321,20 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
         `Cannot inform as status must be an integer from 102 to 199: current value is ${status}`,
       );
     }
-    const fields = flattenHeaders(headers);
+    const fields = informationalFields(flattenHeaders(headers));
     this.out = step(this.out, Event.INFO);
     this.sendInfo(status, fields);
   }
 
   /**
    * Sends a piece of the body; the head with status 200 first, if none was given. Resolves when
-   * more may be sent. On both versions.
+   * more may be sent. On both versions. Rejects with `TypeError` for what is no body and after the
+   * end, with `RangeError` for more than `content-length` says.
    */
   write(piece: BodyPiece): Promise<void> {
     try {
-      this.#headed("write");
-      const wait = this.sendPiece(piece);
+      this.#checkGoing("write");
+      const wait = this.#sendPiece(piece);
       if (wait === undefined) return DONE;
       wait.catch(() => {});
       return wait;
@@ -301,42 +343,73 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
     }
   }
 
+  #sendPiece(piece: BodyPiece): Promise<void> | undefined {
+    try {
+      checkPiece(piece);
+      this.#headed();
+      return this.sendPiece(piece);
+    } catch (error) {
+      throw this.#fault = error as Error;
+    }
+  }
+
   /**
    * Ends the response, with a last piece of the body and trailer fields if given. Returns at once;
    * what was given is sent in the background.
    *
    * @throws {TypeError} If the response ended before, or trailers may not be sent.
+   * @throws {RangeError} If the body is not as long as `content-length` says. As long as nothing has
+   * left, `respond` may be called again.
    */
   closeWrite(body?: BodyPiece | null, trailers?: HeadersInput): void {
     const fields = trailers === undefined ? null : flattenHeaders(trailers);
     if (fields !== null) checkTrailers(fields);
-    this.#headed("closeWrite");
-    if (this.#given !== null && body && fields === null) body = this.#compressed(body);
-    this.sendEnd(body === "" ? null : body ?? null, fields);
+    this.#checkGoing("closeWrite");
+    this.#sendEnd(body === "" ? null : body ?? null, fields);
     this.out = step(this.out, Event.END);
     this.onFinish();
   }
 
-  /** A whole body in a coding the client takes, its head changed accordingly. */
-  #compressed(body: BodyPiece): BodyPiece {
-    const given = this.#given!;
-    const status = this.#status;
-    if (!this.headHeld || this.method === "HEAD" || !mayCompress(status, given)) return body;
-    const bytes = typeof body === "string" ? encoder.encode(body) : body;
-    if (bytes.length < MIN_COMPRESS_BYTES || bytes.length > MAX_COMPRESS_BYTES) return body;
-    const coding = chooseCoding(this.header["accept-encoding"]);
-    this.sendHead(status, codedFields(given, coding), false);
-    return coding === null ? bytes : compressBody(coding, bytes);
+  #sendEnd(body: BodyPiece | null, trailers: string[] | null): void {
+    try {
+      if (body !== null) checkPiece(body);
+      this.#headed();
+      if (this.#given !== null && trailers === null) body = this.#coded(body);
+      this.sendEnd(body, trailers);
+    } catch (error) {
+      throw this.#fault = error as Error;
+    }
   }
 
-  #headed(what: string): void {
-    if (this.out === State.IDLE) {
-      this.sendHead(200, [], false);
-      this.#status = 200;
-      this.out = step(this.out, Event.HEAD);
-    } else if (this.out !== State.BODY) {
-      throw new TypeError(`Cannot ${what} as the stream is finished`);
-    }
+  /** A whole body in a coding the client takes, its head changed accordingly. */
+  #coded(body: BodyPiece | null): BodyPiece | null {
+    const given = this.#given!;
+    const status = this.#status;
+    if (!this.headHeld || !mayCompress(status, given)) return body;
+    const bytes = typeof body === "string" ? encoder.encode(body) : body;
+    // RFC 9110 §9.3.2: HEAD has the fields GET would have; without a body, its length may tell.
+    const length = bytes !== null
+      ? bytes.length
+      : this.method === "HEAD"
+      ? readContentLength(fieldOf(given, "content-length") ?? "")
+      : 0;
+    if (length < MIN_COMPRESS_BYTES || length > MAX_COMPRESS_BYTES) return bytes;
+    const coding = chooseCoding(this.header["accept-encoding"]);
+    this.sendHead(status, codedFields(given, coding), false);
+    return coding === null || bytes === null ? bytes : compressBody(coding, bytes);
+  }
+
+  #checkGoing(what: string): void {
+    if (this.finished) throw new TypeError(`Cannot ${what} as the stream is finished`);
+    if (this.#fault !== null) throw this.#fault;
+  }
+
+  /** Gives a head with status 200 if there is none. */
+  #headed(): void {
+    if (this.out !== State.IDLE) return;
+    this.sendHead(200, [], false);
+    this.#status = 200;
+    this.out = step(this.out, Event.HEAD);
   }
 
   /** Breaks the exchange off: HTTP/1.1 closes the connection, HTTP/2 resets the stream. */
@@ -368,15 +441,20 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
 
   // ---- what each version does ------------------------------------------------------------------
 
-  /** Takes the head; `close` if the connection is to end with the response. */
+  /**
+   * Takes the head; `close` if the connection is to end with the response. Throws before it changes
+   * anything.
+   */
   protected abstract sendHead(status: number, fields: string[], close: boolean): void;
+  /** Forgets the head, and what of the body waits with it. False, with nothing changed, if it left. */
+  protected abstract dropHead(): boolean;
   /** Whether nothing of the response has been sent, head included. */
   protected abstract readonly headHeld: boolean;
   /** Sends an informational head. */
   protected abstract sendInfo(status: number, fields: string[]): void;
-  /** Sends a piece; a promise if the caller should wait. */
+  /** Sends a piece; a promise if the caller should wait. Throws before anything is written. */
   protected abstract sendPiece(piece: BodyPiece): Promise<void> | undefined;
-  /** Sends the last piece and the end. */
+  /** Sends the last piece and the end. Throws before anything is written. */
   protected abstract sendEnd(piece: BodyPiece | null, trailers: string[] | null): void;
   /** Ends the exchange without ending the response. */
   protected abstract cut(): void;
