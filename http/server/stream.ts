@@ -110,8 +110,10 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   #status = 0;
   /** The fields `respond` was given, while they may still change. */
   #given: string[] | null = null;
-  /** The first thing the response could not be sent for. Only another `respond` mends it. */
+  /** Why the response cannot be sent: what `respond`, `write` or `closeWrite` failed with first. */
   #fault: Error | null = null;
+  /** Whether the handler cannot have seen yet that `respond` failed. */
+  #unseen = false;
   #query: Query | undefined;
   #request: Request | undefined;
   #iterating = false;
@@ -266,10 +268,9 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
    * the stream ends).
    *
    * Rejects with `RangeError` for a status outside 200..599, with `TypeError` for header fields that
-   * may not be sent and for a second call. Nothing is sent then, and `write` and `closeWrite` fail
-   * with the same error, until another `respond` gives a head that can be sent. That may also replace
-   * a head whose body did not fit it, as long as nothing has left. A handler that leaves it at that
-   * answers 500.
+   * may not be sent and for a second call. Nothing is sent then: call `respond` again, or leave it at
+   * that, which answers 500. A `write` or `closeWrite` that did not wait to see it fails with the same
+   * error. A head whose body turned out not to fit it may be replaced too, as long as it has not left.
    */
   respond(status: number, headers?: HeadersInput | null, close = false): Promise<void> {
     try {
@@ -294,7 +295,11 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
       if (close) this.closeWrite();
       return DONE;
     } catch (error) {
-      if (this.out === State.IDLE) this.#fault ??= error as Error;
+      if (this.out === State.IDLE) {
+        this.#fault ??= error as Error;
+        this.#unseen = true;
+        queueMicrotask(() => this.#unseen = false);
+      }
       return rejected(error);
     }
   }
@@ -401,13 +406,14 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
 
   #checkGoing(what: string): void {
     if (this.finished) throw new TypeError(`Cannot ${what} as the stream is finished`);
-    if (this.#fault !== null) throw this.#fault;
+    if (this.#fault !== null && (this.#unseen || this.out === State.BODY)) throw this.#fault;
   }
 
   /** Gives a head with status 200 if there is none. */
   #headed(): void {
     if (this.out !== State.IDLE) return;
     this.sendHead(200, [], false);
+    this.#fault = null;
     this.#status = 200;
     this.out = step(this.out, Event.HEAD);
   }

@@ -135,8 +135,8 @@ for (const transport of TRANSPORTS) {
           assertThrows(() => stream.closeWrite("hello"), RangeError);
           return answered(stream);
         case "/field":
-          await assertRejects(() => stream.respond(200, { "bad name": "1" }), TypeError);
-          // Nothing is made up meanwhile.
+          stream.respond(200, { "bad name": "1" });
+          // No other head is made up for it.
           assertThrows(() => stream.closeWrite("hello"), TypeError, "token");
           await assertRejects(() => stream.write("hello"), TypeError, "token");
           return answered(stream);
