@@ -24,7 +24,12 @@ export {
   put,
   request,
 } from "./client/default_client.ts";
-export { type ClientOptions, type RequestOptions, type SendOptions } from "./client/options.ts";
+export {
+  type ClientOptions,
+  type RequestOptions,
+  type SendOptions,
+  type StreamOptions,
+} from "./client/options.ts";
 export { type BodyInput } from "./message/body.ts";
 export { ClientStream, type Progress } from "./client/stream.ts";
 export { HttpResponse } from "./client/response.ts";

@@ -11,12 +11,15 @@ import {
   requestBody,
 } from "../message/body.ts";
 import {
-  checkRequestOptions,
+  checkSendOptions,
   CLIENT_DEFAULTS,
   type ClientOptions,
   poolOptions,
+  readArguments,
+  readStreamArguments,
   type RequestOptions,
   type SendOptions,
+  type StreamOptions,
 } from "./options.ts";
 import { Control, sleep } from "./control.ts";
 import { discard } from "./discard.ts";
@@ -29,6 +32,8 @@ import {
   type ResponseStart,
 } from "./exchange.ts";
 import { fieldOf, flattenHeaders, type HeadersInput } from "../message/headers.ts";
+import { isThenable } from "../message/tell.ts";
+import { quiet } from "../message/promise.ts";
 import { Pool, type Route } from "./pool.ts";
 import { proxyFields, proxyFor } from "./proxy.ts";
 import { type Hop, RedirectChain, RedirectError, redirects } from "./redirect.ts";
@@ -52,7 +57,8 @@ const MAX_REFUSED_RETRIES = 32;
  *
  * Guarantees: a request is sent again without being asked only if the server cannot have acted on
  * it, or if it is idempotent and nothing of an answer came on a connection that was reused. A
- * connection whose framing was in doubt is never used again.
+ * connection whose framing was in doubt is never used again. Promises that nobody awaits never end
+ * the process.
  */
 export class Client implements AsyncDisposable {
   readonly #options: ClientOptions;
@@ -71,77 +77,143 @@ export class Client implements AsyncDisposable {
     return this.#pool.size;
   }
 
+  /** GET. Follows redirects, decodes the body. Options alone: `get(url, { headers, timeout })`. */
+  get(url: string | URL, options: SendOptions): Promise<HttpResponse>;
   /** GET. Follows redirects, decodes the body. */
   get(
     url: string | URL,
     headers?: HeadersInput | null,
     options?: RequestOptions,
+  ): Promise<HttpResponse>;
+  get(
+    url: string | URL,
+    headers?: HeadersInput | SendOptions | null,
+    options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return this.#whole("GET", url, headers, null, options);
+    return quiet(this.#whole("GET", url, headers, null, options));
   }
 
+  /** HEAD. Options alone: `head(url, { headers, timeout })`. */
+  head(url: string | URL, options: SendOptions): Promise<HttpResponse>;
   /** HEAD. */
   head(
     url: string | URL,
     headers?: HeadersInput | null,
     options?: RequestOptions,
+  ): Promise<HttpResponse>;
+  head(
+    url: string | URL,
+    headers?: HeadersInput | SendOptions | null,
+    options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return this.#whole("HEAD", url, headers, null, options);
+    return quiet(this.#whole("HEAD", url, headers, null, options));
   }
 
+  /** DELETE. Options alone: `delete(url, { headers, timeout, json })`. */
+  delete(url: string | URL, options: SendOptions): Promise<HttpResponse>;
   /** DELETE. */
   delete(
     url: string | URL,
     headers?: HeadersInput | null,
     body?: BodyInput | null,
     options?: RequestOptions,
+  ): Promise<HttpResponse>;
+  delete(
+    url: string | URL,
+    headers?: HeadersInput | SendOptions | null,
+    body?: BodyInput | null,
+    options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return this.#whole("DELETE", url, headers, body, options);
+    return quiet(this.#whole("DELETE", url, headers, body, options));
   }
 
+  /** POST. `content-length` is set from the body. Follows redirects. Options alone: `post(url, { headers, timeout, json })`. */
+  post(url: string | URL, options: SendOptions): Promise<HttpResponse>;
   /** POST. `content-length` is set from the body. Follows redirects. */
   post(
     url: string | URL,
     headers?: HeadersInput | null,
     body?: BodyInput | null,
     options?: RequestOptions,
+  ): Promise<HttpResponse>;
+  post(
+    url: string | URL,
+    headers?: HeadersInput | SendOptions | null,
+    body?: BodyInput | null,
+    options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return this.#whole("POST", url, headers, body, options);
+    return quiet(this.#whole("POST", url, headers, body, options));
   }
 
+  /** PUT. Options alone: `put(url, { headers, timeout, json })`. */
+  put(url: string | URL, options: SendOptions): Promise<HttpResponse>;
   /** PUT. */
   put(
     url: string | URL,
     headers?: HeadersInput | null,
     body?: BodyInput | null,
     options?: RequestOptions,
+  ): Promise<HttpResponse>;
+  put(
+    url: string | URL,
+    headers?: HeadersInput | SendOptions | null,
+    body?: BodyInput | null,
+    options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return this.#whole("PUT", url, headers, body, options);
+    return quiet(this.#whole("PUT", url, headers, body, options));
   }
 
+  /** PATCH. Options alone: `patch(url, { headers, timeout, json })`. */
+  patch(url: string | URL, options: SendOptions): Promise<HttpResponse>;
   /** PATCH. */
   patch(
     url: string | URL,
     headers?: HeadersInput | null,
     body?: BodyInput | null,
     options?: RequestOptions,
+  ): Promise<HttpResponse>;
+  patch(
+    url: string | URL,
+    headers?: HeadersInput | SendOptions | null,
+    body?: BodyInput | null,
+    options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return this.#whole("PATCH", url, headers, body, options);
+    return quiet(this.#whole("PATCH", url, headers, body, options));
   }
 
   /**
    * A raw stream: send pieces with `write`, end with `closeWrite`, then `waitResponse`. No redirects,
    * no decoding, no retries. The caller closes it.
    */
-  async request(
+  request(method: string, url: string | URL, options: StreamOptions): Promise<ClientStream>;
+  /**
+   * A raw stream: send pieces with `write`, end with `closeWrite`, then `waitResponse`. No redirects,
+   * no decoding, no retries. The caller closes it.
+   */
+  request(
     method: string,
     url: string | URL,
     headers?: HeadersInput | null,
-    options: RequestOptions = {},
+    options?: StreamOptions,
+  ): Promise<ClientStream>;
+  request(
+    method: string,
+    url: string | URL,
+    headers?: HeadersInput | StreamOptions | null,
+    options?: StreamOptions,
+  ): Promise<ClientStream> {
+    return quiet(this.#request(method, url, headers, options));
+  }
+
+  async #request(
+    method: string,
+    url: string | URL,
+    second: HeadersInput | StreamOptions | null | undefined,
+    third: StreamOptions | undefined,
   ): Promise<ClientStream> {
     const target = parseTarget(url);
     method = checkMethod(method);
-    checkRequestOptions(options);
+    const { headers, options } = readStreamArguments(second, third);
     const prepared = prepareHead(headers, target, null, this.#defaults, false);
     const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
     const hop: Hop = { method, target, fields: prepared.fields, body: true };
@@ -166,9 +238,13 @@ export class Client implements AsyncDisposable {
   }
 
   /** Any method; follows redirects; the response's body is read as a stream. The caller closes it. */
-  async send(method: string, url: string | URL, options: SendOptions = {}): Promise<ClientStream> {
+  send(method: string, url: string | URL, options: SendOptions = {}): Promise<ClientStream> {
+    return quiet(this.#send(method, url, options));
+  }
+
+  async #send(method: string, url: string | URL, options: SendOptions): Promise<ClientStream> {
     method = checkMethod(method);
-    checkRequestOptions(options);
+    checkSendOptions(options);
     const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
     try {
       const body = await bodyOf(options.body, options.json);
@@ -196,7 +272,11 @@ export class Client implements AsyncDisposable {
   }
 
   /** As the platform's `fetch`, for code written for it. */
-  async fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+    return quiet(this.#fetch(input, init));
+  }
+
+  async #fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
     const request = new Request(input, init);
     const stream = await this.send(request.method, request.url, {
       headers: request.headers,
@@ -240,11 +320,11 @@ export class Client implements AsyncDisposable {
   async #whole(
     method: string,
     url: string | URL,
-    headers: HeadersInput | null | undefined,
-    input: BodyInput | null | undefined,
-    options: RequestOptions = NO_OPTIONS,
+    second: HeadersInput | SendOptions | null | undefined,
+    third: BodyInput | null | undefined,
+    fourth: RequestOptions | undefined,
   ): Promise<HttpResponse> {
-    if (options !== NO_OPTIONS) checkRequestOptions(options);
+    const { headers, body: input, options } = readArguments(second, third, fourth);
     const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
     try {
       let body = bodyOf(input, options.json);
@@ -325,7 +405,8 @@ export class Client implements AsyncDisposable {
         const next = chain.next(hop, head.status, location);
         const onRedirect = options.onRedirect ?? this.#options.onRedirect;
         if (onRedirect !== undefined) {
-          const follow = await onRedirect(next.target.href, head.status, hop.target.href);
+          const asked = onRedirect(next.target.href, head.status, hop.target.href);
+          const follow = isThenable(asked) ? await control.during(asked) : asked;
           if (follow === false) return [exchange, head, hop, count];
         }
         if (next.body && body.bytes === null && body !== NO_BODY) {
@@ -471,8 +552,6 @@ export class Client implements AsyncDisposable {
     return exchange;
   }
 }
-
-const NO_OPTIONS: RequestOptions = {};
 
 /** The body a request is told of, in one place or the other. */
 function bodyOf(

@@ -45,6 +45,20 @@ export class Control implements TimerNode, Waiting {
     cancel?.(this.reason);
   }
 
+  /** Waits for what is not ours to end, unless the request is given up. */
+  during<T>(waited: PromiseLike<T>): Promise<T> {
+    const { cancel } = this;
+    return new Promise<T>((resolve, reject) => {
+      this.cancel = (reason) => {
+        reject(reason);
+        cancel?.(reason);
+      };
+      Promise.resolve(waited).then(resolve, reject);
+    }).finally(() => {
+      if (this.reason === null) this.cancel = cancel;
+    });
+  }
+
   check(): void {
     if (this.reason !== null) throw this.reason;
   }

@@ -4,15 +4,29 @@
  * @module
  */
 import type { BodyInput } from "../message/body.ts";
-import type { SessionOptions } from "../h2/mod.ts";
+import { checkSessionOptions, type SessionOptions } from "../h2/mod.ts";
+import type { HeadersInput } from "../message/headers.ts";
+import {
+  checkBoolean,
+  checkCallback,
+  checkChoice,
+  checkCount,
+  checkOptions,
+  checkSignal,
+  checkText,
+  checkTime,
+  closestName,
+  optionNames,
+} from "../message/options.ts";
 import type { PoolOptions } from "./pool.ts";
 import { DEFAULT_MAX_PER_HOST } from "./pool.ts";
 import type { Lookup } from "../net/dial.ts";
 import { checkTls } from "../net/handshake.ts";
+import { checkProtocols } from "../net/listener.ts";
 import { checkProxy, type ProxyConfig } from "./proxy.ts";
 import { DEFAULT_MAX_REDIRECTS } from "./redirect.ts";
 import type { Progress } from "./stream.ts";
-import type { RetryOptions } from "./retry.ts";
+import { checkRetry, type RetryOptions } from "./retry.ts";
 
 /** Settings of one request. Those of the client are the defaults. */
 export interface RequestOptions {
@@ -59,10 +73,13 @@ export interface RequestOptions {
   readonly retry?: number | RetryOptions;
   /** Body as a JSON value, with its content-type. */
   readonly json?: unknown;
-  /** Told of sent octets of the body. */
-  readonly onUpload?: (progress: Progress) => void;
-  /** Told of received octets of the body, before decoding. */
-  readonly onDownload?: (progress: Progress) => void;
+  /** Called with the bytes of the body sent so far. What it throws is the request's error. */
+  readonly onUpload?: (progress: Progress) => unknown;
+  /**
+   * Called with the bytes of the body received so far, before decoding. What it throws is the
+   * request's error.
+   */
+  readonly onDownload?: (progress: Progress) => unknown;
 }
 
 /** Settings of {@linkcode newClient}. */
@@ -107,9 +124,28 @@ export interface ClientOptions extends Omit<RequestOptions, "signal" | "json"> {
 /** A request for {@linkcode Client.send}. */
 export interface SendOptions extends RequestOptions {
   /** Header fields. */
-  readonly headers?: import("../message/headers.ts").HeadersInput;
+  readonly headers?: HeadersInput | null;
   /** Body. */
   readonly body?: BodyInput | null;
+}
+
+/** Options of {@linkcode Client.request}: no redirects and no retries, and the body is written. */
+export interface StreamOptions extends
+  Pick<
+    RequestOptions,
+    | "signal"
+    | "timeout"
+    | "queueTimeout"
+    | "writeTimeout"
+    | "headTimeout"
+    | "bodyTimeout"
+    | "maxResponseBytes"
+    | "onDownload"
+  > {
+  /** Header fields. */
+  readonly headers?: HeadersInput;
+  /** Undo `content-encoding`. @default {false} */
+  readonly decompress?: boolean;
 }
 
 /** What is sent without the caller saying so, and how long things may take. */
@@ -128,75 +164,228 @@ export const CLIENT_DEFAULTS = {
   alpnProtos: ["http/1.1", "h2"] as readonly string[],
 };
 
-const REQUEST_COUNTS = [
-  "timeout",
-  "queueTimeout",
-  "writeTimeout",
-  "headTimeout",
-  "bodyTimeout",
-  "maxResponseBytes",
-  "maxRedirects",
-] as const;
+const REQUEST_FLAGS = {
+  signal: true,
+  timeout: true,
+  queueTimeout: true,
+  writeTimeout: true,
+  headTimeout: true,
+  bodyTimeout: true,
+  maxResponseBytes: true,
+  redirect: true,
+  maxRedirects: true,
+  allowDowngrade: true,
+  onRedirect: true,
+  decompress: true,
+  retry: true,
+  json: true,
+  onUpload: true,
+  onDownload: true,
+} as const;
+const { signal: _signal, json: _json, ...DEFAULT_FLAGS } = REQUEST_FLAGS;
 
-const CLIENT_COUNTS = [
-  "maxIdlePerHost",
-  "maxPerHost",
-  "idleTimeout",
-  "connectTimeout",
-] as const;
+const REQUEST_NAMES = optionNames<RequestOptions>(REQUEST_FLAGS);
+const SEND_NAMES = optionNames<SendOptions>({ ...REQUEST_FLAGS, headers: true, body: true });
+const STREAM_NAMES = optionNames<StreamOptions>({
+  headers: true,
+  signal: true,
+  timeout: true,
+  queueTimeout: true,
+  writeTimeout: true,
+  headTimeout: true,
+  bodyTimeout: true,
+  maxResponseBytes: true,
+  decompress: true,
+  onDownload: true,
+});
+const CLIENT_NAMES = optionNames<ClientOptions>({
+  ...DEFAULT_FLAGS,
+  maxIdlePerHost: true,
+  maxPerHost: true,
+  idleTimeout: true,
+  connectTimeout: true,
+  alpnProtos: true,
+  caCerts: true,
+  cert: true,
+  key: true,
+  serverName: true,
+  lookup: true,
+  proxy: true,
+  unixSocket: true,
+  http2: true,
+  headers: true,
+});
 
-function checkCount(name: string, value: unknown): void {
-  if (value === undefined || (typeof value === "number" && value >= 0)) return;
-  throw new TypeError(`Option ${name} must be a number >= 0: current value is ${String(value)}`);
+const TIMES = ["timeout", "queueTimeout", "writeTimeout", "headTimeout", "bodyTimeout"] as const;
+
+/** Checks what requests and clients may both be told. */
+function checkValues(what: string, options: RequestOptions): void {
+  for (const name of TIMES) checkTime(what, name, options[name]);
+  checkCount(what, "maxResponseBytes", options.maxResponseBytes, 0, Infinity);
+  checkCount(what, "maxRedirects", options.maxRedirects, 0, Infinity);
+  checkChoice(what, "redirect", options.redirect, ["follow", "manual", "error"]);
+  checkBoolean(what, "allowDowngrade", options.allowDowngrade);
+  checkBoolean(what, "decompress", options.decompress);
+  checkCallback(what, "onRedirect", options.onRedirect);
+  checkCallback(what, "onUpload", options.onUpload);
+  checkCallback(what, "onDownload", options.onDownload);
+  checkSignal(what, "signal", options.signal);
+  checkRetry(what, options.retry);
 }
 
 /**
- * Checks what may be told for one request.
+ * Checks what one request is told. `names` are those it may be told.
  *
- * @throws {TypeError} If a setting cannot be used.
+ * @throws {TypeError} If a setting is unknown or cannot be used.
  */
-export function checkRequestOptions(options: RequestOptions): void {
-  for (const name of REQUEST_COUNTS) checkCount(name, options[name]);
-  const { redirect, retry } = options;
-  if (
-    redirect !== undefined && redirect !== "follow" && redirect !== "manual" &&
-    redirect !== "error"
-  ) {
+function checkRequest(names: readonly string[], options: RequestOptions): void {
+  checkOptions("request", names, options);
+  checkValues("request", options);
+}
+
+/**
+ * Checks the options of a raw stream.
+ *
+ * @throws {TypeError} If one is unknown or cannot be used.
+ */
+export function checkStreamOptions(options: StreamOptions): void {
+  for (const name of Object.keys(options)) {
+    if (STREAM_NAMES.includes(name) || !SEND_NAMES.includes(name)) continue;
     throw new TypeError(
-      `Option redirect must be "follow", "manual" or "error": current value is ${
-        JSON.stringify(redirect)
-      }`,
+      `Cannot request a raw stream with option ${name}: what it does is for send()`,
     );
   }
-  if (retry === undefined) return;
-  if (typeof retry !== "object" || retry === null) return checkCount("retry", retry);
-  checkCount("retry.limit", retry.limit);
-  checkCount("retry.backoff", retry.backoff);
-  checkCount("retry.maxBackoff", retry.maxBackoff);
+  checkRequest(STREAM_NAMES, options);
+}
+
+/**
+ * Checks the options of `send`.
+ *
+ * @throws {TypeError} If one is unknown or cannot be used.
+ */
+export function checkSendOptions(options: SendOptions): void {
+  checkRequest(SEND_NAMES, options);
+}
+
+/** The arguments behind the URL, sorted out. */
+export interface RequestArguments<T> {
+  readonly headers: HeadersInput | null | undefined;
+  readonly body: BodyInput | null | undefined;
+  readonly options: T;
+}
+
+const NO_OPTIONS = {};
+
+/**
+ * Sorts out the arguments behind the URL: header fields, body and options, or one bag of options.
+ * An object is a bag if one of its names is an option's: such a name is never sent as a header.
+ *
+ * @throws {TypeError} If it is not clear what is meant, or an option cannot be used.
+ */
+export function readArguments(
+  second: HeadersInput | SendOptions | null | undefined,
+  body: BodyInput | null | undefined,
+  options: RequestOptions | undefined,
+): RequestArguments<RequestOptions> {
+  if (isBag(second)) {
+    checkSendOptions(second);
+    if (options !== undefined || (body !== undefined && body !== null)) {
+      throw new TypeError(
+        "Cannot request as options were given as the second argument: put what comes behind it into them, or header fields before it",
+      );
+    }
+    return { headers: second.headers, body: second.body, options: second };
+  }
+  if (options === undefined) return { headers: second, body, options: NO_OPTIONS };
+  checkPlaced(options);
+  checkRequest(REQUEST_NAMES, options);
+  return { headers: second, body, options };
+}
+
+/**
+ * As {@linkcode readArguments}, for a raw stream, whose body is written to it.
+ *
+ * @throws {TypeError} As there.
+ */
+export function readStreamArguments(
+  second: HeadersInput | StreamOptions | null | undefined,
+  options: StreamOptions | undefined,
+): RequestArguments<StreamOptions> {
+  if (isBag(second)) {
+    checkStreamOptions(second);
+    if (options !== undefined) throw new TypeError("Cannot request as options were given twice");
+    return { headers: second.headers, body: null, options: second };
+  }
+  if (options === undefined) return { headers: second, body: null, options: NO_OPTIONS };
+  checkPlaced(options);
+  checkStreamOptions(options);
+  return { headers: second, body: null, options };
+}
+
+/** Header fields and body stand in one place: beside options that come last they have their own. */
+function checkPlaced(options: SendOptions): void {
+  for (const name of ["headers", "body"] as const) {
+    if (options === null || typeof options !== "object" || options[name] === undefined) continue;
+    throw new TypeError(
+      `Cannot request with option ${name} as it has a place of its own before the options: give it there, or give the options alone, as in get(url, { ${name}, … })`,
+    );
+  }
+}
+
+/** Whether the second argument is options. Throws if it is half options, half header fields. */
+function isBag<T extends object>(given: HeadersInput | T | null | undefined): given is T {
+  if (given === null || typeof given !== "object" || Symbol.iterator in given) return false;
+  let option: string | undefined;
+  let field: string | undefined;
+  for (const name of Object.keys(given)) {
+    if (SEND_NAMES.includes(name)) option ??= name;
+    else field ??= name;
+  }
+  if (option === undefined) {
+    if (field !== undefined) checkFields(given as Readonly<Record<string, unknown>>);
+    return false;
+  }
+  if (field === undefined) return true;
+  const near = closestName(field, SEND_NAMES);
+  throw new TypeError(
+    `Cannot request with "${option}", which is an option, beside "${field}", which is none${
+      near === null ? "" : ` (did you mean "${near}"?)`
+    }: put header fields into headers: { … }, or a field of an option's name into new Headers()`,
+  );
+}
+
+/** A misspelt option looks like a header field, but its value does not. */
+function checkFields(fields: Readonly<Record<string, unknown>>): void {
+  for (const name of Object.keys(fields)) {
+    const value = fields[name];
+    if (typeof value === "string" || Array.isArray(value) || value === undefined) continue;
+    const near = closestName(name, SEND_NAMES);
+    if (near === null || name.includes("-")) continue;
+    throw new TypeError(
+      `Cannot request with header "${name}" of type ${typeof value}: did you mean the option "${near}"?`,
+    );
+  }
 }
 
 /**
  * Checks a client's settings.
  *
- * @throws {TypeError} If one cannot be used.
+ * @throws {TypeError} If one is unknown or cannot be used.
  */
 export function poolOptions(options: ClientOptions): PoolOptions {
-  checkRequestOptions(options);
-  for (const name of CLIENT_COUNTS) checkCount(name, options[name]);
+  const what = "make client";
+  checkOptions(what, CLIENT_NAMES, options);
+  checkValues(what, options);
+  checkCount(what, "maxIdlePerHost", options.maxIdlePerHost, 0, Infinity);
+  checkCount(what, "maxPerHost", options.maxPerHost, 0, Infinity);
+  checkTime(what, "idleTimeout", options.idleTimeout);
+  checkTime(what, "connectTimeout", options.connectTimeout);
+  checkCallback(what, "lookup", options.lookup);
+  checkText(what, "unixSocket", options.unixSocket);
+  checkSessionOptions(what, options.http2);
   const alpnProtos = options.alpnProtos ?? CLIENT_DEFAULTS.alpnProtos;
-  if (alpnProtos.length === 0 || alpnProtos.some((p) => p !== "h2" && p !== "http/1.1")) {
-    throw new TypeError(
-      `Cannot make client as alpnProtos must be among "http/1.1" and "h2": current value is ${
-        JSON.stringify(alpnProtos)
-      }`,
-    );
-  }
-  checkTls(options, "make client");
-  if (options.lookup !== undefined && typeof options.lookup !== "function") {
-    throw new TypeError(
-      `Cannot make client as lookup must be a function: got ${typeof options.lookup}`,
-    );
-  }
+  checkProtocols(what, alpnProtos);
+  checkTls(options, what);
   if (options.proxy !== undefined) {
     checkProxy(options.proxy);
     if (options.unixSocket !== undefined) {

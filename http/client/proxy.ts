@@ -4,6 +4,7 @@
  * @module
  */
 import { matchesNoProxy } from "./no_proxy.ts";
+import { checkOptions, optionNames } from "../message/options.ts";
 import { parseTarget, type Target } from "../message/url.ts";
 
 /**
@@ -65,12 +66,15 @@ export function proxyFor(target: Target, config: ProxyConfig | undefined): Targe
   return parseProxy(url, target.scheme);
 }
 
+const NAMES = optionNames<ProxyConfig>({ http: true, https: true, noProxy: true });
+
 /**
  * Checks both URLs of a configuration.
  *
  * @throws {TypeError} If one cannot be used.
  */
 export function checkProxy(config: ProxyConfig): void {
+  checkOptions("use proxy", NAMES, config);
   if (config.http !== undefined) parseProxy(config.http, "http");
   if (config.https !== undefined) parseProxy(config.https, "https");
   if (config.noProxy !== undefined && !Array.isArray(config.noProxy)) {

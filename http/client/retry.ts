@@ -11,7 +11,8 @@ import {
 } from "../message/error.ts";
 import type { ClientExchange } from "./exchange.ts";
 import { ErrorCode } from "../message/error_code.ts";
-import { fieldOf, type FlatHeaders } from "../message/headers.ts";
+import { fieldOf, type FlatHeaders, isToken } from "../message/headers.ts";
+import { checkCount, checkOptions, checkTime, optionNames } from "../message/options.ts";
 
 /** Retrying by choice, for failures of the server and of the network. */
 export interface RetryOptions {
@@ -35,13 +36,61 @@ const DEFAULTS: Required<RetryOptions> = {
   maxBackoff: 30_000,
 };
 
+const NAMES = optionNames<RetryOptions>({
+  limit: true,
+  methods: true,
+  statuses: true,
+  backoff: true,
+  maxBackoff: true,
+});
+
+/**
+ * Checks a choice of retries.
+ *
+ * @throws {TypeError} If it is neither a number nor options that can be used.
+ */
+export function checkRetry(what: string, retry: unknown): void {
+  if (retry === undefined) return;
+  if (typeof retry !== "object" || retry === null) {
+    return checkCount(what, "retry", retry, 0, Infinity);
+  }
+  checkOptions(`${what} with retry`, NAMES, retry);
+  const { limit, methods, statuses, backoff, maxBackoff } = retry as RetryOptions;
+  checkCount(what, "retry.limit", limit, 0, Infinity);
+  checkTime(what, "retry.backoff", backoff);
+  checkTime(what, "retry.maxBackoff", maxBackoff);
+  const lists = { methods: [methods, isMethod], statuses: [statuses, isStatus] } as const;
+  for (const [name, [list, rule]] of Object.entries(lists)) {
+    if (list === undefined || (Array.isArray(list) && list.every(rule))) continue;
+    throw new TypeError(
+      `Cannot ${what} as retry.${name} must be a list of ${name}: current value is ${
+        JSON.stringify(list)
+      }`,
+    );
+  }
+}
+
+function isMethod(method: unknown): boolean {
+  return typeof method === "string" && isToken(method);
+}
+
+function isStatus(status: unknown): boolean {
+  return Number.isInteger(status) && (status as number) >= 100 && (status as number) <= 599;
+}
+
 /** A policy with its defaults filled in; null: no retries. */
 export function retryPolicy(
   options: number | RetryOptions | undefined,
 ): Required<RetryOptions> | null {
   if (options === undefined || options === 0) return null;
   if (typeof options === "number") return { ...DEFAULTS, limit: options };
-  return { ...DEFAULTS, ...options };
+  return {
+    limit: options.limit ?? DEFAULTS.limit,
+    methods: options.methods ?? DEFAULTS.methods,
+    statuses: options.statuses ?? DEFAULTS.statuses,
+    backoff: options.backoff ?? DEFAULTS.backoff,
+    maxBackoff: options.maxBackoff ?? DEFAULTS.maxBackoff,
+  };
 }
 
 /** RFC 9110 §9.2.2. */

@@ -9,6 +9,7 @@ import { checkTrailers } from "../message/connection_fields.ts";
 import { decompress, parseCodings } from "../coding/decompress.ts";
 import { StreamResetError } from "../message/error.ts";
 import type { ClientExchange, ResponseStart } from "./exchange.ts";
+import { isThenable, tellError } from "../message/tell.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import {
   flattenHeaders,
@@ -39,7 +40,7 @@ export interface StreamSettings {
   readonly decompress: boolean;
   /** Octets of the (decoded) response at most; 0: no limit. */
   readonly maxResponseBytes: number;
-  readonly onDownload: ((progress: Progress) => void) | undefined;
+  readonly onDownload: ((progress: Progress) => unknown) | undefined;
   /** Called once when the exchange is over. */
   readonly onOver: (() => void) | undefined;
 }
@@ -196,7 +197,13 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
       const piece = await this.#exchange.read();
       if (piece !== null) {
         this.#received += piece.length;
-        onDownload({ transferred: this.#received, total });
+        const told = onDownload({ transferred: this.#received, total });
+        if (isThenable(told)) {
+          told.then(undefined, (error) => {
+            if (this.#over) return tellError(undefined, "The callback onDownload failed", error);
+            this.#exchange.abort(error);
+          });
+        }
       }
       return piece;
     };

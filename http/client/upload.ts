@@ -5,6 +5,7 @@
  */
 import { NO_BODY, pieceBytes, type RequestBody } from "../message/body.ts";
 import { ConnectionLostError } from "../message/error.ts";
+import { isThenable, tellError } from "../message/tell.ts";
 import type { ClientExchange } from "./exchange.ts";
 import type { Progress } from "./stream.ts";
 
@@ -26,7 +27,7 @@ export async function upload(
   exchange: ClientExchange,
   body: RequestBody,
   expect: boolean,
-  onUpload: ((progress: Progress) => void) | undefined,
+  onUpload: ((progress: Progress) => unknown) | undefined,
 ): Promise<void> {
   const source = sourceOf(body);
   let stopped = false;
@@ -54,7 +55,15 @@ export async function upload(
       if (wait !== undefined) await wait;
       if (stopped) return;
       transferred += bytes.length;
-      onUpload?.({ transferred, total });
+      if (onUpload !== undefined) {
+        const told = onUpload({ transferred, total });
+        if (isThenable(told)) {
+          told.then(undefined, (error) => {
+            if (stopped) return tellError(undefined, "The callback onUpload failed", error);
+            exchange.abort(error);
+          });
+        }
+      }
     }
     stopped = true;
     exchange.finish();
@@ -75,14 +84,20 @@ function sourceOf({ pieces, bytes }: RequestBody): Source {
     const reader = pieces.getReader();
     return {
       next: () => reader.read() as Promise<IteratorResult<unknown>>,
-      // What a source says about being given up concerns nobody any more.
       cancel: (reason) => void reader.cancel(reason).catch(() => {}),
     };
   }
   const iterator = pieces[Symbol.asyncIterator]();
   return {
     next: () => iterator.next(),
-    cancel: () => void iterator.return?.()?.catch?.(() => {}),
+    // What a source says about being given up concerns nobody any more.
+    cancel: () => {
+      try {
+        iterator.return?.()?.then?.(undefined, () => {});
+      } catch {
+        // Nor what it throws.
+      }
+    },
   };
 }
 

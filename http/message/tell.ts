@@ -39,19 +39,19 @@ export function tellError<A extends unknown[]>(
 }
 
 /**
- * Aborts a signal that users listen to. What their listeners throw is printed: the platform would end
- * the process.
+ * x
  */
 export function abort(controller: AbortController, reason: unknown): void {
-  const caught = (event: ErrorEvent): void => {
+  const onError = (event: ErrorEvent) => {
     event.preventDefault();
+    event.stopImmediatePropagation();
     print("A listener of an abort signal failed:", event.error);
   };
-  globalThis.addEventListener("error", caught);
+  globalThis.addEventListener("error", onError, { capture: true });
   try {
     controller.abort(reason);
   } finally {
-    globalThis.removeEventListener("error", caught);
+    globalThis.removeEventListener("error", onError, { capture: true });
   }
 }
 
@@ -65,7 +65,8 @@ export function printable(text: string): string {
   return cut.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]/g, "?");
 }
 
-function isThenable(value: unknown): boolean {
+/** Whether a callback gave something that may still fail. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof value === "object" && value !== null &&
     typeof (value as { then?: unknown }).then === "function";
 }

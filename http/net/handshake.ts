@@ -7,6 +7,7 @@ import { isIP } from "node:net";
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
 import { checkAuthorities, checkPair } from "./certificate.ts";
 import { identityFault } from "./identity.ts";
+import { checkText } from "../message/options.ts";
 import { denoSocket, nodeSocket, type Socket } from "./socket.ts";
 import { SocketDuplex } from "./node_duplex.ts";
 
@@ -31,7 +32,8 @@ export interface DialTlsOptions {
  * @throws {TypeError} If one cannot be used.
  */
 export function checkTls(options: DialTlsOptions, what: string): void {
-  const { caCerts, cert, key } = options;
+  const { caCerts, cert, key, serverName } = options;
+  checkText(what, "serverName", serverName);
   if (caCerts !== undefined) {
     if (!Array.isArray(caCerts)) {
       throw new TypeError(`Cannot ${what} as caCerts must be a list of PEM texts: got ${caCerts}`);

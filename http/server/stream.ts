@@ -25,6 +25,7 @@ import {
   type HeadersInput,
   webHeaders,
 } from "../message/headers.ts";
+import { abort } from "../message/tell.ts";
 import { parseQuery, type Query } from "../message/query.ts";
 import type { PeerCertificate, Socket, SocketAddress } from "../net/socket.ts";
 import type { WebSocketConnection, WebSocketOptions } from "./websocket.ts";
@@ -442,7 +443,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
     if (lost && this.out <= State.BODY) this.out = State.ERROR;
     if (this.#aborted !== undefined) return;
     this.#aborted = { reason };
-    this.#controller?.abort(reason);
+    if (this.#controller !== undefined) abort(this.#controller, reason);
   }
 
   // ---- what each version does ------------------------------------------------------------------
