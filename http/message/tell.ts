@@ -39,7 +39,8 @@ export function tellError<A extends unknown[]>(
 }
 
 /**
- * x
+ * Aborts a signal that users listen to. What their listeners throw is printed: the platform would end
+ * the process.
  */
 export function abort(controller: AbortController, reason: unknown): void {
   const onError = (event: ErrorEvent) => {

@@ -13,6 +13,7 @@ import { type ErrorListener, type Handler, runHandler } from "./handler.ts";
 import { latin1 } from "../message/headers.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
+import { MAX_TIMER_MS } from "../message/options.ts";
 import { tell, tellError } from "../message/tell.ts";
 import type { Certificate } from "../net/certificate.ts";
 import { type Listener, type ListenOptions, openListener } from "../net/listener.ts";
@@ -317,16 +318,18 @@ export class Server implements AsyncDisposable {
     // A handler that never ends cannot be ended; its connection can.
     let cut!: () => void;
     const deadline = new Promise<void>((resolve) => cut = resolve);
-    const watchdog = new Watchdog(() => {
-      for (const session of this.#h1) session.destroy();
-      cut();
-    });
-    watchdog.set("drainTimeout", drain, performance.now());
+    // A timer that holds the process: nothing else may, once a waiting handler's client is gone.
+    const timer = drain > 0 && drain <= MAX_TIMER_MS
+      ? setTimeout(() => {
+        for (const session of this.#h1) session.destroy();
+        cut();
+      }, drain)
+      : undefined;
     await Promise.all([
       Promise.race([Promise.all(this.#running), deadline]),
       ...[...this.#h2].map((session) => session.close(drain)),
     ]);
-    watchdog.stop();
+    clearTimeout(timer);
     await accepting;
   }
 

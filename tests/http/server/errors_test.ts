@@ -196,3 +196,28 @@ for (const [name, bytes, status] of REFUSED) {
     }
   });
 }
+
+Deno.test("close() resolves although a handler never ends and nothing else is left to wait for", async () => {
+  const { stdout, code } = await new Deno.Command(Deno.execPath(), {
+    args: [
+      "eval",
+      `const { listen } = await import("${new URL("../../../http/mod.ts", import.meta.url)}");
+      const called = Promise.withResolvers();
+      const server = listen({
+        addr: "127.0.0.1:0",
+        limits: { drainTimeout: 50 },
+        handler: (stream) => new Promise(() => {
+          stream.signal.addEventListener("abort", () => called.resolve());
+        }),
+      });
+      const conn = await Deno.connect({ port: server.port, hostname: "127.0.0.1" });
+      await conn.write(new TextEncoder().encode("GET / HTTP/1.1\\r\\nHost: h\\r\\n\\r\\n"));
+      conn.close();
+      await called.promise;
+      await server.close();
+      console.log("closed");`,
+    ],
+    stderr: "inherit",
+  }).output();
+  assertEquals([new TextDecoder().decode(stdout).trim(), code], ["closed", 0]);
+});
