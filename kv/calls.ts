@@ -7,7 +7,7 @@ import { delay } from "@std/async";
 import { type CallOptions as GrpcCallOptions, code } from "../grpc/mod.ts";
 import type { Settings } from "./endpoints.ts";
 import { ClientClosedError, KvError, toKvError, UnknownOutcomeError } from "./errors.ts";
-import { effectOf, judgeRepeatable, judgeWrite, pauseBefore } from "./retry.ts";
+import { effectOf, judgeRepeatable, judgeWrite, pauseBetween, Rounds } from "./retry.ts";
 import type { Unary } from "./schema.ts";
 import type { CallOptions } from "./types.ts";
 
@@ -53,7 +53,8 @@ export class Calls {
     let left = timeout;
     // Whether an attempt may have been carried out without our knowing.
     let doubtful = false;
-    for (let attempt = 0;; attempt++) {
+    const rounds = new Rounds(grpc.targets.length);
+    for (;;) {
       if (this.closed) throw this.#failure(operation, undefined, doubtful);
       if (signal?.aborted) throw this.#failure(operation, cancelled(operation, signal), doubtful);
       try {
@@ -61,8 +62,9 @@ export class Calls {
       } catch (error) {
         if (error instanceof TypeError) throw error;
         if (kind !== "read" && effectOf(error) === "unknown") doubtful = true;
-        const pause = pauseBefore(attempt + 1, grpc.targets.length, retrySleep);
-        const goOn = attempt < retry && !this.closed && signal?.aborted !== true &&
+        const pause = rounds.failed(error) ? pauseBetween(retrySleep) : 0;
+        const goOn = retry > 0 && rounds.done <= retry && !this.closed &&
+          signal?.aborted !== true &&
           judge(error) === "retry" && performance.now() + pause < deadline;
         if (!goOn) throw this.#failure(operation, error, doubtful);
         if (pause > 0) await this.#pause(pause, signal);

@@ -1,6 +1,7 @@
 import type { KeyValueMessage } from "./wire.ts";
 
-const decoder = new TextDecoder();
+/** U+FEFF at the start is a part of the text, not a mark. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
  * A key with its value at one revision. `key` and `value` are text, decoded when first looked at

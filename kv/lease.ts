@@ -65,7 +65,7 @@ export class LeaseKeeper {
   readonly #signals: Map<bigint, AbortController> = new Map();
   #call: KeepAliveCall | null = null;
   #loop: Promise<void> | null = null;
-  /** Whether the present stream has renewed a lease. */
+  /** Whether the present attempt has renewed a lease. */
   #fruitful = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #timerAt = Infinity;
@@ -208,10 +208,10 @@ export class LeaseKeeper {
       while (this.#leases.size > 0 && !signal.aborted) {
         const opened = performance.now();
         let call: KeepAliveCall | null = null;
+        this.#fruitful = false;
         try {
           call = await this.#options.service.LeaseKeepAlive({ signal, headers: REQUIRE_LEADER });
           this.#call = call;
-          this.#fruitful = false;
           this.#tick();
           await this.#read(call);
         } catch {

@@ -42,7 +42,8 @@ import type {
   WatchCreateMessage,
 } from "./wire.ts";
 
-const decoder = new TextDecoder();
+/** U+FEFF at the start is a part of the text, not a mark. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const NO_BYTES = new Uint8Array(0);
 const NO_HEADER: HeaderMessage = { clusterId: 0n, memberId: 0n, revision: 0n, raftTerm: 0n };
 

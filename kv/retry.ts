@@ -93,10 +93,36 @@ export function judgeWrite(error: unknown): Verdict {
   }
 }
 
+/** Share by which pauses differ at random, so that clients do not come back all at once. */
+const JITTER = 0.1;
+
 /**
- * Milliseconds before the next attempt. With several endpoints the calls go to them in turn: only
- * when each had its try is there something to wait for.
+ * Counts the rounds of a call's attempts. With several endpoints the calls go to them in turn: a
+ * round is over, and there is something to wait for, when each had its try, or when none of them can
+ * be reached.
  */
-export function pauseBefore(attempt: number, endpoints: number, retrySleep: number): number {
-  return attempt % endpoints === 0 ? retrySleep : 0;
+export class Rounds {
+  /** Rounds that are over. */
+  done = 0;
+  #tried = 0;
+  readonly #endpoints: number;
+
+  constructor(endpoints: number) {
+    this.#endpoints = endpoints;
+  }
+
+  /** Takes a failed attempt. Returns whether its round is over. */
+  failed(error: unknown): boolean {
+    const none = isStatus(error) && error.cause instanceof DialError;
+    this.#tried = none ? this.#endpoints : this.#tried + 1;
+    if (this.#tried < this.#endpoints) return false;
+    this.#tried = 0;
+    this.done++;
+    return true;
+  }
+}
+
+/** Milliseconds between two rounds. */
+export function pauseBetween(retrySleep: number): number {
+  return retrySleep * (1 - JITTER + 2 * JITTER * Math.random());
 }

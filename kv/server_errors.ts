@@ -220,9 +220,11 @@ const ENTRIES: Readonly<Record<ErrorReason, Entry>> = {
   },
   UNHEALTHY: { code: UNAVAILABLE, text: "unhealthy cluster", effect: "unprocessed" },
   CORRUPT: { code: DATA_LOSS, text: "corrupt cluster" },
+  // A voter would carry the request out.
   NOT_SUPPORTED_FOR_LEARNER: {
     code: FAILED_PRECONDITION,
     text: "rpc not supported for learner",
+    effect: "unprocessed",
   },
   BAD_LEADER_TRANSFEREE: { code: FAILED_PRECONDITION, text: "bad leader transferee" },
   CANCELED: { code: CANCELLED, text: "request canceled", effect: "unknown" },

@@ -34,6 +34,8 @@ const NO_ID = -1n;
 /** A create that was sent. A watch may have had several, on one stream even. */
 interface Creation {
   readonly watcher: Watcher;
+  /** The start that was asked for. */
+  readonly start: bigint;
   /** False once the watch was detached: then the id is cancelled as soon as it is known. */
   live: boolean;
   id: bigint;
@@ -59,7 +61,7 @@ export class WatchStream implements WatchHost {
   readonly #byId: Map<bigint, Creation> = new Map();
   #call: CallStream<WatchMessage, WatchResult> | null = null;
   #loop: Promise<void> | null = null;
-  /** Whether the present stream has brought events. */
+  /** Whether the present attempt has brought events. */
   #fruitful = false;
   readonly #closing: AbortController = new AbortController();
   readonly #checks: Set<Promise<void>> = new Set();
@@ -102,8 +104,8 @@ export class WatchStream implements WatchHost {
 
   // ---- sending ---------------------------------------------------------------------------------
 
-  #create(watcher: Watcher): void {
-    const creation: Creation = { watcher, live: true, id: NO_ID };
+  #create(watcher: Watcher, start: bigint = startOf(watcher)): void {
+    const creation: Creation = { watcher, start, live: true, id: NO_ID };
     this.#watchers.set(watcher, creation);
     this.#pending.push(creation);
     this.#send({
@@ -111,7 +113,7 @@ export class WatchStream implements WatchHost {
         case: "createRequest",
         value: {
           ...watcher.request,
-          startRevision: watcher.state.next,
+          startRevision: start,
           // Also for those who do not want to see it: a quiet watch that knows how far the store is
           // need not go back to history that was compacted meanwhile.
           progressNotify: true,
@@ -141,10 +143,10 @@ export class WatchStream implements WatchHost {
       while (this.#watchers.size > 0 && !signal.aborted) {
         const opened = performance.now();
         let call: CallStream<WatchMessage, WatchResult> | null = null;
+        this.#fruitful = false;
         try {
           call = await this.#options.service.Watch({ signal, headers: REQUIRE_LEADER });
           this.#call = call;
-          this.#fruitful = false;
           for (const watcher of this.#watchers.keys()) this.#create(watcher);
           await this.#read(call);
         } catch (error) {
@@ -207,7 +209,7 @@ export class WatchStream implements WatchHost {
     const creation = this.#byId.get(result.watchId);
     // Events may be on their way to a watch that was just cancelled.
     if (creation === undefined) return;
-    this.#deliver(creation.watcher, result);
+    this.#deliver(creation, result);
   }
 
   #onCreated(result: WatchResult): void {
@@ -222,10 +224,15 @@ export class WatchStream implements WatchHost {
       if (!creation.live) return this.#cancel(creation);
       this.#byId.set(creation.id, creation);
     } else if (!creation.live) return;
-    this.#deliver(creation.watcher, result);
+    this.#deliver(creation, result);
   }
 
-  #deliver(watcher: Watcher, result: WatchResult): void {
+  #deliver({ watcher, start }: Creation, result: WatchResult): void {
+    const { next } = watcher.state;
+    if (result.canceled && start < result.compactRevision && result.compactRevision <= next) {
+      // Compacted is only what this watch does not need.
+      return this.#create(watcher, next);
+    }
     const step = watcher.state.advance(result);
     if (step.kind === "events") this.#fruitful = true;
     if (step.kind === "behind") this.#verify(watcher);
@@ -255,6 +262,14 @@ export class WatchStream implements WatchHost {
     ).finally(() => this.#checks.delete(check));
     this.#checks.add(check);
   }
+}
+
+/**
+ * The revision a watch is created at. One that has seen all there is begins at the last revision,
+ * whose events it drops: etcd since 3.5 tells no progress to watches that begin in the future.
+ */
+function startOf({ state }: Watcher): bigint {
+  return state.next === state.seen + 1n && state.seen > 0n ? state.seen : state.next;
 }
 
 /** Whether another stream would end the same way: the server refuses, or is no etcd. */

@@ -5,10 +5,16 @@
  */
 import { assert } from "@std/assert";
 import { kv } from "@sluice/sluice";
-import { Etcd, findEtcd } from "./etcd.ts";
+import { Etcd, etcdVersion, findEtcd } from "./etcd.ts";
 import { peerTest } from "./peers.ts";
 
 const found = await findEtcd();
+
+/** The flag by which the etcd found is told how often watches tell of progress. */
+export const PROGRESS_FLAG: string =
+  found !== undefined && /^3\.[45]\./.test(await etcdVersion(found))
+    ? "experimental-watch-progress-notify-interval"
+    : "watch-progress-notify-interval";
 
 /** What a step gets. */
 export interface Scene {

@@ -33,6 +33,14 @@ etcdTest("keys", async (step) => {
     );
   });
 
+  await step("text keeps a byte order mark at its start", async (s) => {
+    const key = `\ufeff${s.key}`;
+    await s.client.put({ key, value: "\ufeffA" });
+    const one = (await s.client.get({ key })).kvs[0]!;
+    assertEquals([one.key, one.value], [key, "\ufeffA"]);
+    assertEquals((await s.client.delete({ key: one.key })).deleted, 1);
+  });
+
   await step("put() stores bytes that are no text", async (s) => {
     const key = new Uint8Array([...bytes(s.key), 0xff, 0, 1]);
     await s.client.put({ key, value: new Uint8Array([0, 255, 128]) });

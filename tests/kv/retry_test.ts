@@ -1,6 +1,9 @@
-import { assertEquals } from "@std/assert";
+import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { effectOf, judgeRepeatable, judgeWrite, pauseBefore } from "../../kv/retry.ts";
+import { effectOf, judgeRepeatable, judgeWrite, pauseBetween, Rounds } from "../../kv/retry.ts";
+import { KvError, newClient } from "../../kv/mod.ts";
+import { fakeEtcd, header } from "../../support/fake_etcd.ts";
+import { freePorts } from "../../support/ports.ts";
 import { ConnectionLostError, DialError, StreamResetError } from "../../http/mod.ts";
 
 const error = (message: string, code: Code, cause?: unknown) =>
@@ -197,9 +200,50 @@ for (const [name, reason, effect, write, read] of CASES) {
   });
 }
 
-Deno.test("pauseBefore() pauses once every endpoint had its try", () => {
-  const pauses = (endpoints: number) => [1, 2, 3, 4].map((n) => pauseBefore(n, endpoints, 50));
-  assertEquals(pauses(1), [50, 50, 50, 50]);
-  assertEquals(pauses(2), [0, 50, 0, 50]);
-  assertEquals(pauses(3), [0, 0, 50, 0]);
+Deno.test("a round is over when every endpoint had its try, or none can be reached", () => {
+  const lost = error("lost", Code.Unavailable, new ConnectionLostError("x", "no"));
+  const none = error("none", Code.Unavailable, new DialError("a:1", "connect", "refused"));
+  const over = (endpoints: number, errors: unknown[]) => {
+    const rounds = new Rounds(endpoints);
+    return [errors.map((error) => rounds.failed(error)), rounds.done];
+  };
+  assertEquals(over(1, [lost, none, lost]), [[true, true, true], 3]);
+  assertEquals(over(3, [lost, lost, lost, lost]), [[false, false, true, false], 1]);
+  assertEquals(over(3, [none, none]), [[true, true], 2]);
+  assertEquals(over(3, [lost, none, lost]), [[false, true, false], 1]);
+});
+
+Deno.test("pauseBetween() differs by a tenth, so that clients do not come back all at once", () => {
+  const pauses = Array.from({ length: 1000 }, () => pauseBetween(100));
+  assert(pauses.every((pause) => pause >= 90 && pause <= 110));
+  assert(new Set(pauses).size > 900);
+});
+
+Deno.test("a learner among the endpoints is left for a voter", async () => {
+  let asked = 0;
+  await using learner = fakeEtcd({
+    kv: {
+      Range: () => {
+        asked++;
+        throw etcd("rpc not supported for learner", Code.FailedPrecondition);
+      },
+    },
+  });
+  await using voter = fakeEtcd({ kv: { Range: () => ({ header: header(9n) }) } });
+  await using client = newClient({ endpoints: [learner.addr, voter.addr] });
+  for (let i = 0; i < 6; i++) {
+    assertEquals((await client.get({ key: "a" })).header.revision, 9n);
+  }
+  assert(asked > 0);
+});
+
+Deno.test("the retry budget is the same for any number of endpoints", async () => {
+  for (const count of [1, 3]) {
+    const endpoints = freePorts(count).map((port) => `127.0.0.1:${port}`);
+    await using client = newClient({ endpoints, retry: 3, retrySleep: 50 });
+    const begun = performance.now();
+    await assertRejects(() => client.get({ key: "a" }), KvError);
+    const took = performance.now() - begun;
+    assert(took >= 3 * 45, `${count} endpoints: given up after ${took} ms`);
+  }
 });

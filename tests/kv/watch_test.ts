@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { grpc, kv } from "@sluice/sluice";
 import { MAX_QUEUED_BYTES } from "../../kv/watcher.ts";
-import { etcdTest, readEvents, rejected } from "../../support/kv.ts";
+import { etcdTest, PROGRESS_FLAG, readEvents, rejected } from "../../support/kv.ts";
 
 const { code } = grpc;
 
@@ -254,7 +254,16 @@ etcdTest("progress", async (step) => {
     assertEquals((await rejected(untold.read(150), kv.KvError)).code, code.DEADLINE_EXCEEDED);
     assertEquals(untold.revision, header.revision + 1n);
   });
-}, ["--experimental-watch-progress-notify-interval=100ms"]);
+
+  await step(
+    "watch() with progressNotify tells of progress also while nothing happens",
+    async (s) => {
+      const watch = await s.client.watch({ key: s.key, progressNotify: true });
+      const { header, progressNotify } = (await watch.read(5_000))!;
+      assertEquals([progressNotify, watch.revision], [true, header.revision + 1n]);
+    },
+  );
+}, [`--${PROGRESS_FLAG}=100ms`]);
 
 Deno.test("watch() refuses a wrong request and says what to change", async () => {
   await using client = kv.newClient({ endpoints: ["127.0.0.1:1"] });
