@@ -10,6 +10,8 @@ import {
 } from "../../http/engine.ts";
 import type { ServerStream } from "../../http/mod.ts";
 import { callHead } from "./call_head.ts";
+import { code } from "../wire/code.ts";
+import { GRPC_CONTENT_TYPE, grpcCodec } from "../wire/content_type.ts";
 import { checkOrigins, type Origins } from "../web/cors.ts";
 import { DEFAULT_MAX_RECEIVE_SIZE } from "../wire/message_stream.ts";
 import type { Routes } from "../wire/route.ts";
@@ -101,6 +103,21 @@ export class CallRouter implements ExchangeTaker {
 
   /** Serves a gRPC-Web or Connect call, or null if the request is for no registered method. */
   takeExchange(stream: ServerStream): Promise<void> | null {
-    return this.#exclusive ? null : this.#web.take(stream);
+    if (this.#exclusive) return null;
+    // Where streams are not offered first there are no trailers either, as on `Deno.serve`.
+    const native = stream.version === "HTTP/2" &&
+      grpcCodec(stream.header["content-type"] ?? "") !== undefined;
+    return native ? refuseWithoutTrailers(stream) : this.#web.take(stream);
   }
+}
+
+/** Answers a gRPC call whose status no trailers can bring: it stands in the head instead. */
+async function refuseWithoutTrailers(stream: ServerStream): Promise<void> {
+  await stream.respond(200, {
+    "content-type": GRPC_CONTENT_TYPE,
+    "grpc-status": String(code.UNIMPLEMENTED),
+    "grpc-message":
+      'gRPC needs trailers, which Deno.serve has not: call by gRPC-Web or Connect, or serve with engine "own"',
+  });
+  stream.closeWrite();
 }

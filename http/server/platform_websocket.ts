@@ -13,13 +13,12 @@ const KEPT: readonly string[] = ["protocols", "idleTimeout"];
 /** What a WebSocket of the platform lacks: it can only be closed politely. */
 class PlatformWebSocket implements WebSocketConnection {
   readonly #socket: WebSocket;
+  readonly protocol: string;
 
-  constructor(socket: WebSocket) {
+  /** `protocol` is the one agreed on: the platform's server side forgets it. */
+  constructor(socket: WebSocket, protocol: string) {
     this.#socket = socket;
-  }
-
-  get protocol(): string {
-    return this.#socket.protocol;
+    this.protocol = protocol;
   }
 
   get readyState(): number {
@@ -111,5 +110,5 @@ export async function platformWebSocket(
   });
   answer(response);
   await opened;
-  return new PlatformWebSocket(socket);
+  return new PlatformWebSocket(socket, protocol ?? "");
 }
