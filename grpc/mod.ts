@@ -7,11 +7,12 @@
  * ```text
  * health  reflection  proto/
  * server  registrar         client  service  stream
- * taker  web  cors          client_call  subchannel
- * server_call  call_head    client_stream  resolver  backoff
- * route  context  method
- * message_stream  message_queue  status  metadata
- * compression  percent  timeout  content_type  code  codec/
+ * exchanges  web/           client_call  subchannel
+ * call  reply_stream  head  client_stream  resolver  backoff
+ * route  call_context  method
+ * message_stream  message_queue  begun_messages
+ * status  field_list  metadata  compression  percent
+ * timeout  content_type  code  codec/
  * ```
  *
  * @module

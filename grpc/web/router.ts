@@ -7,34 +7,18 @@
  * @module
  */
 import { createRegistry, type DescFile, type DescMethod, type Registry } from "@bufbuild/protobuf";
-import {
-  Code,
-  ConnectError,
-  type ContextKey,
-  type ContextValues,
-  createConnectRouter,
-  createContextKey,
-  createContextValues,
-  type HandlerContext,
-} from "@connectrpc/connect";
-import type {
-  UniversalHandler,
-  UniversalHandlerOptions,
-  UniversalServerResponse,
-} from "@connectrpc/connect/protocol";
-import { abortable } from "@std/async";
+import { createConnectRouter, createContextValues } from "@connectrpc/connect";
+import type { UniversalHandler, UniversalHandlerOptions } from "@connectrpc/connect/protocol";
 import type { ServerStream } from "../../http/mod.ts";
-import { tellError } from "../../http/engine.ts";
 import { compress, decompress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
-import { type Call, CallContext } from "../wire/call_context.ts";
-import { expose, type Origins, preflight } from "./cors.ts";
-import type { Method } from "../wire/method.ts";
 import type { Route, Routes } from "../wire/route.ts";
-import { toStatusError } from "../wire/status.ts";
-import { binaryType, decodeText, encodeText, isWebText, textType } from "./text.ts";
+import type { ErrorListener } from "./call.ts";
+import { type Origins, preflight } from "./cors.ts";
+import { EXCHANGE, Exchange, headersOf } from "./exchange.ts";
+import { implementation } from "./implementation.ts";
 
 /** What all calls of a {@linkcode WebRouter} share. */
-export interface WebSide {
+export interface WebCallSettings {
   readonly maxReceiveSize: number;
   readonly maxSendSize: number;
   /** Compress responses with gzip where the client accepts it. */
@@ -43,8 +27,8 @@ export interface WebSide {
   readonly cors: Origins;
   /** Types of `Any` in JSON, besides those the service's file knows. */
   readonly registry: Registry | undefined;
-  /** Told of what a handler threw that is no ConnectError: clients get UNKNOWN without its text. */
-  readonly onError: ((error: unknown, method: string) => void) | null | undefined;
+  /** See `CallSettings.onError`. */
+  readonly onError: ErrorListener;
 }
 
 /** The most that Connect takes as a limit, in octets. */
@@ -53,19 +37,19 @@ const MAX_LIMIT = 0xffffffff;
 /** Serves the calls of browsers. */
 export class WebRouter {
   readonly #routes: Routes;
-  readonly #side: WebSide;
+  readonly #settings: WebCallSettings;
   readonly #options: Partial<UniversalHandlerOptions> & { readonly grpc: false };
   readonly #handlers = new WeakMap<Route, UniversalHandler>();
   readonly #registries = new WeakMap<DescFile, Registry>();
 
-  constructor(routes: Routes, side: WebSide) {
+  constructor(routes: Routes, settings: WebCallSettings) {
     this.#routes = routes;
-    this.#side = side;
+    this.#settings = settings;
     this.#options = {
       grpc: false,
-      readMaxBytes: Math.min(side.maxReceiveSize, MAX_LIMIT),
-      writeMaxBytes: Math.min(side.maxSendSize, MAX_LIMIT),
-      compressMinBytes: side.compress ? MIN_COMPRESS_SIZE : MAX_LIMIT,
+      readMaxBytes: Math.min(settings.maxReceiveSize, MAX_LIMIT),
+      writeMaxBytes: Math.min(settings.maxSendSize, MAX_LIMIT),
+      compressMinBytes: settings.compress ? MIN_COMPRESS_SIZE : MAX_LIMIT,
       acceptCompression: [{
         name: "gzip",
         compress: (bytes) => attempt(() => compress(bytes)),
@@ -80,11 +64,14 @@ export class WebRouter {
     const route = this.#routes.route(stream.path);
     if (route === undefined) return null;
     if (stream.method === "OPTIONS") return this.#preflight(stream);
-    return this.#serve(this.#handler(route), new Exchange(stream, this.#side.cors));
+    return this.#serve(
+      this.#handler(route),
+      new Exchange(stream, this.#settings.cors, this.#settings.maxReceiveSize),
+    );
   }
 
   #preflight(stream: ServerStream): Promise<void> | null {
-    const answer = preflight(this.#side.cors, headersOf(stream));
+    const answer = preflight(this.#settings.cors, headersOf(stream));
     if (answer === null) return null;
     return stream.respond(204, answer).then(() => stream.closeWrite());
   }
@@ -113,7 +100,7 @@ export class WebRouter {
       const { desc } = route.method;
       const router = createConnectRouter(this.#options).rpc(
         desc,
-        implementation(route, this.#side.onError) as never,
+        implementation(route, this.#settings.onError) as never,
         { jsonOptions: { registry: this.#registry(desc) } },
       );
       this.#handlers.set(route, handler = router.handlers[0]!);
@@ -126,7 +113,7 @@ export class WebRouter {
     let registry = this.#registries.get(file);
     if (registry === undefined) {
       const own = createRegistry(...withImports(file));
-      const { registry: more } = this.#side;
+      const { registry: more } = this.#settings;
       registry = more === undefined ? own : createRegistry(own, more);
       this.#registries.set(file, registry);
     }
@@ -145,185 +132,4 @@ function withImports(file: DescFile, found: Set<DescFile> = new Set()): Set<Desc
 /** What Connect wants as a promise. */
 function attempt(code: () => Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   return new Promise((resolve) => resolve(code() as Uint8Array<ArrayBuffer>));
-}
-
-function headersOf({ fields }: ServerStream): Headers {
-  const headers = new Headers();
-  for (let i = 0; i < fields.length; i += 2) {
-    // HTTP/2's pseudo-header fields are no header fields.
-    if (!fields[i]!.startsWith(":")) headers.append(fields[i]!, fields[i + 1]!);
-  }
-  return headers;
-}
-
-/** One request with its response, in Connect's terms. */
-class Exchange {
-  readonly stream: ServerStream;
-  readonly requestHeader: Headers;
-  /** The request's body in bytes. */
-  readonly body: AsyncIterable<Uint8Array>;
-  readonly #origins: Origins;
-  /** Bodies are in base64. */
-  readonly #text: boolean;
-
-  constructor(stream: ServerStream, origins: Origins) {
-    this.stream = stream;
-    this.requestHeader = headersOf(stream);
-    this.#origins = origins;
-    const type = this.requestHeader.get("content-type");
-    this.#text = isWebText(type);
-    this.body = this.#text ? decodeText(stream) : stream;
-    if (this.#text) this.requestHeader.set("content-type", binaryType(type!));
-  }
-
-  /** Sends the response's head, unless that has been done. */
-  sendHead(status: number, header: Headers): Promise<void> {
-    if (this.stream.responded) return Promise.resolve();
-    const fields = new Headers(header);
-    const type = fields.get("content-type");
-    if (this.#text && type !== null) fields.set("content-type", textType(type));
-    if (this.#origins.length > 0) expose(this.#origins, this.requestHeader, fields);
-    return this.stream.respond(status, fields);
-  }
-
-  /** Sends the response. Rejects if the client is gone; whoever produces the body is told. */
-  async send(response: UniversalServerResponse): Promise<void> {
-    const { stream } = this;
-    await this.sendHead(response.status, response.header ?? new Headers());
-    for await (const piece of response.body ?? []) {
-      await stream.write(this.#text ? encodeText(piece) : piece);
-    }
-    stream.closeWrite();
-  }
-}
-
-const EXCHANGE: ContextKey<Exchange | null> = createContextKey<Exchange | null>(null);
-
-/** A call's context out of Connect's. */
-class WebCall implements Call {
-  readonly method: Method;
-  readonly #context: HandlerContext;
-
-  constructor(method: Method, context: HandlerContext) {
-    this.method = method;
-    this.#context = context;
-  }
-
-  get protocolName(): string {
-    return this.#context.protocolName;
-  }
-
-  get requestMethod(): string {
-    return this.#context.requestMethod;
-  }
-
-  get requestHeader(): Headers {
-    return this.#context.requestHeader;
-  }
-
-  get url(): string {
-    return this.#context.url;
-  }
-
-  get peer(): string {
-    return this.#exchange.stream.remoteAddr;
-  }
-
-  get signal(): AbortSignal {
-    return this.#context.signal;
-  }
-
-  get values(): ContextValues {
-    return this.#context.values;
-  }
-
-  remainingMs(): number | undefined {
-    const ms = this.#context.timeoutMs();
-    return ms === undefined ? undefined : Math.max(0, ms);
-  }
-
-  get responseHeader(): Headers {
-    return this.#context.responseHeader;
-  }
-
-  get responseTrailer(): Headers {
-    return this.#context.responseTrailer;
-  }
-
-  /** Connect's unary responses show in their head how the call went: it cannot go ahead of that. */
-  sendHeader(): void {
-    if (this.protocolName === "connect" && this.method.desc.methodKind === "unary") return;
-    this.#exchange.sendHead(200, this.#context.responseHeader);
-  }
-
-  get #exchange(): Exchange {
-    return this.#context.values.get(EXCHANGE)!;
-  }
-}
-
-type Report = WebSide["onError"];
-
-/** A registered handler as Connect calls it: it ends with its deadline, and its errors stay ours. */
-function implementation({ method, handler }: Route, report: Report): unknown {
-  const failure = (error: unknown, { signal }: HandlerContext): ConnectError => {
-    if (signal.aborted) {
-      const { reason } = signal;
-      return reason instanceof ConnectError
-        ? reason
-        : new ConnectError("the client is gone", Code.Canceled, undefined, undefined, reason);
-    }
-    if (!(error instanceof ConnectError)) {
-      tellError(report, `The handler of ${method.path} failed`, error, method.path);
-    }
-    return toStatusError(error);
-  };
-  if (handler === undefined) {
-    return () => {
-      throw new ConnectError(`method ${method.path} is not implemented`, Code.Unimplemented);
-    };
-  }
-  if (!method.serverStreams) {
-    return async (request: unknown, context: HandlerContext): Promise<unknown> => {
-      try {
-        const result = handler(request, new CallContext(new WebCall(method, context)));
-        return checked(await abortable(Promise.resolve(result), context.signal), method);
-      } catch (error) {
-        throw failure(error, context);
-      }
-    };
-  }
-  return async function* (request: unknown, context: HandlerContext): AsyncGenerator<unknown> {
-    let responses: AsyncIterator<unknown> | undefined;
-    let over = false;
-    try {
-      const result = handler(request, new CallContext(new WebCall(method, context)));
-      if (result === null || typeof result !== "object" || !(Symbol.asyncIterator in result)) {
-        throw new TypeError(
-          `Cannot stream responses of ${method.path}: the handler must return an async iterable`,
-        );
-      }
-      responses = (result as AsyncIterable<unknown>)[Symbol.asyncIterator]();
-      for (;;) {
-        const next = await abortable(responses.next(), context.signal);
-        over = next.done === true;
-        if (over) return;
-        yield checked(next.value, method);
-      }
-    } catch (error) {
-      over ||= !context.signal.aborted;
-      throw failure(error, context);
-    } finally {
-      // A handler may be at work still; it is told, and nobody waits for it.
-      if (!over) responses?.return?.()?.catch(() => {});
-    }
-  };
-}
-
-function checked(message: unknown, method: Method): object {
-  if (typeof message === "object" && message !== null) return message;
-  throw new TypeError(
-    `Cannot encode response of ${method.path}: expected an object, got ${
-      message === null ? "null" : typeof message
-    }`,
-  );
 }

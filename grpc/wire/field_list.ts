@@ -9,6 +9,9 @@ const MAX_LIST_SIZE = 128 << 10;
 /** What a field counts besides its characters (RFC 9113 §6.5.2). */
 const FIELD_OVERHEAD = 32;
 
+/** Name of the field of a status' details. */
+export const DETAILS_NAME = "grpc-status-details-bin";
+
 /** Faults of one list that are told of. */
 const MAX_FAULTS = 16;
 
@@ -48,12 +51,18 @@ export class FieldList {
     else this.refuse(fault(name, `header lists must be <= ${this.#limit} octets here`));
   }
 
+  #offerUsers(name: string, value: string): void {
+    // It has to agree with the status: it is made of the error's details.
+    if (name === DETAILS_NAME) this.refuse(fault(name, "details belong to a ConnectError"));
+    else this.offer(name, value);
+  }
+
   /** Adds a user's metadata as far as they can be sent. With `received`, no user set the protocol's. */
   offerAll(metadata: HeadersInit, received = false): void {
     try {
       forEachField(
         metadata,
-        (name, value) => this.offer(name, value),
+        (name, value) => this.#offerUsers(name, value),
         (error, reserved) => {
           if (!received || !reserved) this.refuse(error);
         },

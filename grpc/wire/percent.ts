@@ -9,6 +9,8 @@
 export const MAX_MESSAGE_SIZE: number = 8 << 10;
 
 const NEEDS_ENCODING = /[^\x20-\x24\x26-\x7e]/;
+/** A blank at an end of a field's value, which makes it malformed (RFC 9113 §8.2.1). */
+const BLANK_END = /^ | $/;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
@@ -18,15 +20,18 @@ const decoder = new TextDecoder();
  */
 export function encodeMessage(text: string, limit = MAX_MESSAGE_SIZE): string {
   const start = text.slice(0, limit);
-  if (!NEEDS_ENCODING.test(start)) return start;
+  if (!NEEDS_ENCODING.test(start) && !BLANK_END.test(start)) return start;
   let out = "";
   // Not of the cut text: its last character may be half of one.
   for (const char of text) {
-    const piece = encodeCharacter(char);
+    const piece = char === " " && out === "" ? "%20" : encodeCharacter(char);
     if (out.length + piece.length > limit) break;
     out += piece;
   }
-  return out;
+  let end = out.length;
+  while (end > 0 && out.charCodeAt(end - 1) === 0x20) end--;
+  if (end === out.length) return out;
+  return out.length + 2 <= limit ? `${out.slice(0, -1)}%20` : out.slice(0, end);
 }
 
 function encodeCharacter(char: string): string {

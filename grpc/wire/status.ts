@@ -10,7 +10,7 @@ import { Code, ConnectError, decodeBinaryHeader, encodeBinaryHeader } from "@con
 import { h2 } from "../../http/engine.ts";
 import { ConnectionLostError, ProtocolError, StreamResetError } from "../../http/mod.ts";
 import { code, codeName, toConnectCode } from "./code.ts";
-import type { FieldList } from "./field_list.ts";
+import { DETAILS_NAME, type FieldList } from "./field_list.ts";
 import { readMetadata } from "./metadata.ts";
 import { decodeMessage, encodeMessage, MAX_MESSAGE_SIZE } from "./percent.ts";
 
@@ -74,21 +74,19 @@ export function addDetails(list: FieldList, error: ConnectError): void {
       }),
     );
   }
-  if (details !== undefined) list.offer("grpc-status-details-bin", details);
+  if (details !== undefined) list.offer(DETAILS_NAME, details);
 }
 
 /** Adds metadata of an error, without the details that came with it from another server. */
 export function addErrorMetadata(list: FieldList, error: ConnectError): void {
   let { metadata } = error;
-  if (metadata.has(DETAILS)) {
+  if (metadata.has(DETAILS_NAME)) {
     metadata = new Headers(metadata);
-    metadata.delete(DETAILS);
+    metadata.delete(DETAILS_NAME);
   }
   // What came from another server holds fields of that connection: nobody set them here.
   list.offerAll(metadata, (error as { isWireError?: boolean }).isWireError === true);
 }
-
-const DETAILS = "grpc-status-details-bin";
 
 /** Whether a call may fail with that code. */
 export function isCode(value: unknown): value is Code {
@@ -196,7 +194,7 @@ export function trailersError(
     );
   }
   const message = decodeMessage(field(trailers, "grpc-message") ?? "");
-  const details = field(trailers, "grpc-status-details-bin");
+  const details = field(trailers, DETAILS_NAME);
   const wire = details === undefined ? undefined : readDetails(details);
   if (wire !== undefined && wire.code !== value) {
     return statusError(

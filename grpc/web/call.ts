@@ -1,0 +1,182 @@
+import { create, toBinary } from "@bufbuild/protobuf";
+import { Code, ConnectError, type ContextValues, type HandlerContext } from "@connectrpc/connect";
+import { abort, tellError } from "../../http/engine.ts";
+import type { Call } from "../wire/call_context.ts";
+import { FieldList } from "../wire/field_list.ts";
+import { Metadata } from "../wire/metadata.ts";
+import type { Method } from "../wire/method.ts";
+import { decodeMessage, encodeMessage } from "../wire/percent.ts";
+import { addErrorMetadata, codeFault, isCode, toStatusError } from "../wire/status.ts";
+import { EXCHANGE, type Exchange } from "./exchange.ts";
+
+/**
+ * Octets of metadata in a response's head and at its end: what clients of HTTP take, with room for
+ * fields that are not the user's.
+ */
+const MAX_METADATA_SIZE = 60 << 10;
+
+/** What a server is told of its handlers' errors; see `CallSettings.onError`. */
+export type ErrorListener = ((error: unknown, method: string) => void) | null | undefined;
+
+/**
+ * A call as its handler sees it, on Connect's context. What the handler sets goes to Connect when it
+ * is sent, as far as it can be sent.
+ */
+export class WebCall implements Call {
+  readonly method: Method;
+  readonly #context: HandlerContext;
+  readonly #onError: ErrorListener;
+  #responseHeader: Metadata | null = null;
+  #responseTrailer: Metadata | null = null;
+  #headerCommitted = false;
+  #abort: AbortController | null = null;
+
+  constructor(method: Method, context: HandlerContext, onError: ErrorListener) {
+    this.method = method;
+    this.#context = context;
+    this.#onError = onError;
+  }
+
+  get protocolName(): string {
+    return this.#context.protocolName;
+  }
+
+  get requestMethod(): string {
+    return this.#context.requestMethod;
+  }
+
+  get requestHeader(): Headers {
+    return this.#context.requestHeader;
+  }
+
+  get url(): string {
+    return this.#context.url;
+  }
+
+  get peer(): string {
+    return this.#exchange.stream.remoteAddr;
+  }
+
+  /** The call's own: what listeners of it throw stays here. */
+  get signal(): AbortSignal {
+    if (this.#abort === null) {
+      const own = this.#abort = new AbortController();
+      const { signal } = this.#context;
+      if (signal.aborted) own.abort(signal.reason);
+      else signal.addEventListener("abort", () => abort(own, signal.reason), { once: true });
+    }
+    return this.#abort.signal;
+  }
+
+  get values(): ContextValues {
+    return this.#context.values;
+  }
+
+  remainingMs(): number | undefined {
+    const ms = this.#context.timeoutMs();
+    return ms === undefined ? undefined : Math.max(0, Math.ceil(ms));
+  }
+
+  get responseHeader(): Headers {
+    return this.#responseHeader ??= new Metadata();
+  }
+
+  get responseTrailer(): Headers {
+    return this.#responseTrailer ??= new Metadata();
+  }
+
+  /** Connect's unary responses show in their head how the call went: it cannot go ahead of that. */
+  sendHeader(): void {
+    if (this.protocolName === "connect" && this.method.desc.methodKind === "unary") return;
+    this.commitHeader();
+    this.#exchange.sendHead(200, this.#context.responseHeader);
+  }
+
+  /** The response's head is sent from now on: what was set counts. */
+  commitHeader(): void {
+    if (this.#headerCommitted) return;
+    this.#headerCommitted = true;
+    this.#commit(this.#responseHeader, this.#context.responseHeader);
+  }
+
+  /** The response ends: what was set counts. */
+  commit(): void {
+    this.commitHeader();
+    this.#commit(this.#responseTrailer, this.#context.responseTrailer);
+  }
+
+  #commit(metadata: Metadata | null, target: Headers): void {
+    if (metadata === null) return;
+    const list = new FieldList([], MAX_METADATA_SIZE);
+    list.offerAll(metadata);
+    for (let i = 0; i < list.fields.length; i += 2) {
+      target.append(list.fields[i]!, list.fields[i + 1]!);
+    }
+    this.#tellFaults(list);
+  }
+
+  #tellFaults({ faults }: FieldList): void {
+    for (const error of faults) this.tellError(error);
+  }
+
+  /** Tells the user of an error that is no status. */
+  tellError(error: unknown): void {
+    const { path } = this.method;
+    tellError(this.#onError, `The handler of ${path} failed`, error, path);
+  }
+
+  /** The error the call ends with, as Connect can send it. */
+  failure(error: unknown): ConnectError {
+    this.commit();
+    const { signal } = this.#context;
+    if (signal.aborted) {
+      const { reason } = signal;
+      return reason instanceof ConnectError
+        ? reason
+        : new ConnectError("the client is gone", Code.Canceled, undefined, undefined, reason);
+    }
+    const status = toStatusError(error);
+    if (status !== error) this.tellError(error);
+    return this.#sendable(status);
+  }
+
+  #sendable(error: ConnectError): ConnectError {
+    const list = new FieldList([], MAX_METADATA_SIZE);
+    const valid = isCode(error.code);
+    if (!valid) list.refuse(codeFault(error.code));
+    addErrorMetadata(list, error);
+    const metadata = new Headers();
+    for (let i = 0; i < list.fields.length; i += 2) {
+      metadata.append(list.fields[i]!, list.fields[i + 1]!);
+    }
+    const sent = new ConnectError(
+      this.protocolName === "connect"
+        ? error.rawMessage.toWellFormed()
+        : decodeMessage(encodeMessage(error.rawMessage)),
+      valid ? error.code : Code.Unknown,
+      metadata,
+      undefined,
+      error,
+    );
+    sent.details = error.details.filter((detail) => {
+      try {
+        if ("desc" in detail) toBinary(detail.desc, create(detail.desc, detail.value));
+        return "desc" in detail ||
+          (typeof detail.type === "string" && detail.value instanceof Uint8Array);
+      } catch {
+        return false;
+      }
+    });
+    if (sent.details.length < error.details.length) {
+      list.refuse(
+        new TypeError("Cannot send the details of a ConnectError as they do not fit their types"),
+      );
+    }
+    this.#tellFaults(list);
+    return sent;
+  }
+
+  get #exchange(): Exchange {
+    return this.#context.values.get(EXCHANGE)!;
+  }
+}

@@ -1,0 +1,67 @@
+import { type ContextKey, createContextKey } from "@connectrpc/connect";
+import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
+import type { ServerStream } from "../../http/mod.ts";
+import { limitTimeouts } from "../wire/timeout.ts";
+import { expose, type Origins } from "./cors.ts";
+import { isEnveloped, messagePieces, wholeBody, withCallErrors } from "./request_body.ts";
+import { binaryType, decodeText, encodeText, isWebText, textType } from "./text.ts";
+
+/** The fields of a request, without HTTP/2's pseudo-header fields. */
+export function headersOf({ fields }: ServerStream): Headers {
+  const headers = new Headers();
+  for (let i = 0; i < fields.length; i += 2) {
+    if (!fields[i]!.startsWith(":")) headers.append(fields[i]!, fields[i + 1]!);
+  }
+  return headers;
+}
+
+/** One request with its response, in Connect's terms. */
+export class Exchange {
+  readonly stream: ServerStream;
+  readonly requestHeader: Headers;
+  /** The request's body in bytes, a message a piece. */
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly #origins: Origins;
+  /** Bodies are in base64. */
+  readonly #text: boolean;
+
+  constructor(stream: ServerStream, origins: Origins, maxReceiveSize: number) {
+    this.stream = stream;
+    const header = this.requestHeader = headersOf(stream);
+    this.#origins = origins;
+    const type = header.get("content-type");
+    this.#text = isWebText(type);
+    const bytes = withCallErrors(stream);
+    const decoded = this.#text ? decodeText(bytes) : bytes;
+    this.body = isEnveloped(type)
+      ? messagePieces(decoded, maxReceiveSize)
+      : wholeBody(decoded, maxReceiveSize);
+    if (this.#text) header.set("content-type", binaryType(type!));
+    // Connect would reserve what it announces; HTTP has it checked already.
+    header.delete("content-length");
+    limitTimeouts(header);
+  }
+
+  /** Sends the response's head, unless that has been done. */
+  sendHead(status: number, header: Headers): Promise<void> {
+    if (this.stream.responded) return Promise.resolve();
+    const fields = new Headers(header);
+    const type = fields.get("content-type");
+    if (this.#text && type !== null) fields.set("content-type", textType(type));
+    if (this.#origins.length > 0) expose(this.#origins, this.requestHeader, fields);
+    return this.stream.respond(status, fields);
+  }
+
+  /** Sends the response. Rejects if the client is gone; whoever produces the body is told. */
+  async send(response: UniversalServerResponse): Promise<void> {
+    const { stream } = this;
+    await this.sendHead(response.status, response.header ?? new Headers());
+    for await (const piece of response.body ?? []) {
+      await stream.write(this.#text ? encodeText(piece) : piece);
+    }
+    stream.closeWrite();
+  }
+}
+
+/** Where a call finds its exchange. */
+export const EXCHANGE: ContextKey<Exchange | null> = createContextKey<Exchange | null>(null);

@@ -1,0 +1,99 @@
+import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
+import { abortable } from "@std/async";
+import { ready } from "../../http/engine.ts";
+import { CallContext } from "../wire/call_context.ts";
+import type { Method } from "../wire/method.ts";
+import type { Route } from "../wire/route.ts";
+import { toStatusError } from "../wire/status.ts";
+import { type ErrorListener, WebCall } from "./call.ts";
+
+/** A registered handler as Connect calls it: it ends with its deadline, and its errors stay ours. */
+export function implementation({ method, handler }: Route, onError: ErrorListener): unknown {
+  if (handler === undefined) {
+    return () => {
+      throw new ConnectError(`method ${method.path} is not implemented`, Code.Unimplemented);
+    };
+  }
+  if (!method.serverStreams) {
+    return async (request: unknown, context: HandlerContext): Promise<unknown> => {
+      const call = new WebCall(method, context, onError);
+      try {
+        const result = handler(request, new CallContext(call));
+        const message = await abortable(Promise.resolve(result), context.signal);
+        const reply = checked(message, method);
+        call.commit();
+        return reply;
+      } catch (error) {
+        throw call.failure(error);
+      }
+    };
+  }
+  return async function* (request: unknown, context: HandlerContext): AsyncGenerator<unknown> {
+    const call = new WebCall(method, context, onError);
+    let responses: AsyncIterator<unknown> | null = null;
+    try {
+      const result = handler(request, new CallContext(call));
+      if (result === null || typeof result !== "object" || !(Symbol.asyncIterator in result)) {
+        throw new TypeError(
+          `Cannot stream responses of ${method.path}: the handler must return an async iterable`,
+        );
+      }
+      const source = responses = (result as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+      for (;;) {
+        const { done, value } = await abortable(
+          step(source, () => responses = null),
+          context.signal,
+        );
+        if (done) break;
+        const reply = checked(value, method);
+        call.commitHeader();
+        yield reply;
+        const turn = ready();
+        if (turn !== undefined) await turn;
+      }
+      responses = null;
+      call.commit();
+    } catch (error) {
+      throw call.failure(error);
+    } finally {
+      // A handler may be at work still; it is told, and nobody waits for it.
+      if (responses !== null) end(responses, call);
+    }
+  };
+}
+
+/** The next response. What failed is over: `failed` is called, as there is nothing to be ended. */
+async function step(
+  responses: AsyncIterator<unknown>,
+  failed: () => void,
+): Promise<IteratorResult<unknown>> {
+  try {
+    const result = await responses.next();
+    if (typeof result === "object" && result !== null) return result;
+    throw new TypeError(`Cannot stream responses as next() must give an object: got ${result}`);
+  } catch (error) {
+    failed();
+    throw error;
+  }
+}
+
+async function end(responses: AsyncIterator<unknown>, call: WebCall): Promise<void> {
+  try {
+    await responses.return?.();
+  } catch (error) {
+    if (toStatusError(error) !== error) call.tellError(error);
+  }
+}
+
+/** A response that fits its type, which Connect looks at only when it is too late to say so. */
+function checked(message: unknown, method: Method): object {
+  if (typeof message !== "object" || message === null) {
+    throw new TypeError(
+      `Cannot encode response of ${method.path}: expected an object, got ${
+        message === null ? "null" : typeof message
+      }`,
+    );
+  }
+  method.output.encode(message);
+  return message;
+}
