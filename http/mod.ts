@@ -59,11 +59,9 @@ export {
   type FetchHandlerOptions,
 } from "./server/serve_deno.ts";
 export { type BodyPiece, ServerStream } from "./server/stream.ts";
-export {
-  type WebSocketConnection,
-  type WebSocketOptions,
-  type WebSocketServerLike,
-} from "./server/websocket.ts";
+export { type WebSocketBinaryType, type WebSocketConnection } from "./websocket/front.ts";
+export { type WebSocketEvents, type WebSocketListener } from "./websocket/events.ts";
+export { type WebSocketOptions } from "./websocket/options.ts";
 export { type Lookup } from "./net/dial.ts";
 export { type DialTlsOptions } from "./net/handshake.ts";
 export { type Certificate } from "./net/certificate.ts";

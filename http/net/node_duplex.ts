@@ -1,6 +1,6 @@
 /**
  * A socket as `node:` modules want it, for what only they can do: TLS with a client certificate, TLS
- * inside TLS, TLS over a Unix socket, WebSockets.
+ * inside TLS, TLS over a Unix socket.
  *
  * @module
  */
@@ -10,42 +10,19 @@ import type { Socket } from "./socket.ts";
 /** Octets read at once. */
 const READ_BYTES = 64 << 10;
 
-/** The next octets, which nobody else writes to, or null at the end. */
-export type Pull = () => Promise<Uint8Array | null>;
-
 /** A `Duplex` over a socket. It owns the socket: what destroys the one closes the other. */
 export class SocketDuplex extends Duplex {
   /** The socket it is over. */
   readonly socket: Socket;
-  readonly #pull: Pull;
-  readonly #maxBufferedBytes: number;
+  readonly #buf = new Uint8Array(READ_BYTES);
   #pulling = false;
   #stopped = false;
   #wanted = false;
 
-  /**
-   * `pull` reads where octets of the socket were read ahead; otherwise the socket is read. It is
-   * destroyed when more is written while more than `maxBufferedBytes` wait for the peer.
-   */
-  constructor(socket: Socket, pull: Pull = reader(socket), maxBufferedBytes = Infinity) {
+  /** Reads and writes `socket`. */
+  constructor(socket: Socket) {
     super({ allowHalfOpen: true });
     this.socket = socket;
-    this.#pull = pull;
-    this.#maxBufferedBytes = maxBufferedBytes;
-  }
-
-  // deno-lint-ignore no-explicit-any
-  override write(...args: any[]): boolean {
-    if (this.writableLength > this.#maxBufferedBytes && !this.destroyed) {
-      const error = new Error(
-        `Cannot send as at most ${this.#maxBufferedBytes} octets may wait for the peer: ${this.writableLength} do`,
-      );
-      this.destroy(error);
-      const done = args.at(-1);
-      if (typeof done === "function") queueMicrotask(() => done(error));
-      return false;
-    }
-    return (super.write as (...args: unknown[]) => boolean)(...args);
   }
 
   /** Asked for by users of node sockets; the engine has its own timeouts. */
@@ -73,9 +50,9 @@ export class SocketDuplex extends Duplex {
     this.#wanted = this.#stopped;
     if (this.#pulling || this.#stopped) return;
     this.#pulling = true;
-    this.#pull().then((piece) => {
+    this.socket.read(this.#buf).then((n) => {
       this.#pulling = false;
-      this.push(piece);
+      this.push(n === null ? null : this.#buf.slice(0, n));
     }, (error) => this.destroy(error));
   }
 
@@ -99,12 +76,4 @@ export class SocketDuplex extends Duplex {
     this.socket.close();
     done(error);
   }
-}
-
-function reader(socket: Socket): Pull {
-  const buf = new Uint8Array(READ_BYTES);
-  return async () => {
-    const n = await socket.read(buf);
-    return n === null ? null : buf.slice(0, n);
-  };
 }

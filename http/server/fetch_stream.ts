@@ -20,7 +20,8 @@ import type { MinRate } from "../time/min_rate.ts";
 import { Watchdog } from "../time/watchdog.ts";
 import { platformWebSocket } from "./platform_websocket.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
-import type { WebSocketConnection, WebSocketOptions } from "./websocket.ts";
+import type { WebSocketConnection } from "../websocket/front.ts";
+import type { WebSocketOptions } from "../websocket/options.ts";
 
 /** Where the response stands, and what belongs to it there. */
 type Answer =

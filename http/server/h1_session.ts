@@ -10,6 +10,7 @@ import type { Socket } from "../net/socket.ts";
 import type { MinRate } from "../time/min_rate.ts";
 import { timers } from "../time/timer_wheel.ts";
 import { Watchdog } from "../time/watchdog.ts";
+import type { Carrier } from "../websocket/connection.ts";
 import type { Upgraded } from "./websocket.ts";
 import { MessageError } from "../message/message_error.ts";
 import { Input } from "../h1/input.ts";
@@ -125,12 +126,24 @@ export class ServerSession {
     this.#onLost(new ConnectionLostError("Connection was closed by this side", "maybe"));
   }
 
-  /** Takes the connection out of HTTP; what was read already is in `input`. */
-  detach(upgraded: Upgraded): { input: Input; socket: Socket } {
-    this.#upgraded = upgraded;
-    this.#watchdog.stop();
-    this.output.stop();
-    return this;
+  /** Takes the connection out of HTTP: `make` gets it with what was read already. */
+  upgrade(make: (carrier: Carrier) => Upgraded): void {
+    this.#watchdog.clear();
+    this.#upgraded = make({
+      input: this.input,
+      output: this.output,
+      finish: () => this.#finish(),
+      cut: (error) => this.#onLost(error),
+    });
+  }
+
+  async #finish(): Promise<void> {
+    try {
+      if (!this.#destroyed) await this.#linger();
+    } catch {
+      // Gone before it had everything.
+    }
+    this.#onLost(new ConnectionLostError("Connection was closed by this side", "maybe"));
   }
 
   async #serve(): Promise<void> {
@@ -234,6 +247,7 @@ export class ServerSession {
     this.#destroyed = true;
     this.#watchdog.stop();
     this.#rejectBody?.(error);
+    this.#upgraded?.onLost(error);
     this.#current?.onAbort(error, true);
     this.output.fail(error);
     this.socket.close();

@@ -15,7 +15,9 @@ import type { FlatHeaders, HeaderObject } from "../message/headers.ts";
 import { BodyTooLargeError } from "./limits.ts";
 import type { Socket } from "../net/socket.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
-import { acceptWebSocket, type WebSocketConnection, type WebSocketOptions } from "./websocket.ts";
+import type { WebSocketConnection } from "../websocket/front.ts";
+import type { WebSocketOptions } from "../websocket/options.ts";
+import { acceptWebSocket } from "./websocket.ts";
 import { Event, step } from "../message/exchange_state.ts";
 import { BodyReader } from "../h1/body.ts";
 import { nextPiece } from "../h1/next_piece.ts";
@@ -391,11 +393,13 @@ export class H1ServerStream extends ServerStream {
     const out: OutBuffer = session.output.out;
     const fields = this.#fields;
     const status = this.#status;
+    let upgrade = false;
     writeStatusLine(out, status);
     for (let i = 0; i < fields.length; i += 2) {
       const name = fields[i]!;
       // Framing and persistence are this side's own business; an upgrade may be offered.
       if (name === "content-length" || (isConnectionField(name) && name !== "upgrade")) continue;
+      if (name === "upgrade") upgrade = true;
       writeField(out, name, fields[i + 1]!);
     }
     if (!this.#hasDate) writeDate(out);
@@ -423,7 +427,9 @@ export class H1ServerStream extends ServerStream {
       this.closeAfter = true;
     }
     if (!this.closeAfter && (session.closing || !this.drainable)) this.closeAfter = true;
-    if (this.closeAfter) writeField(out, "connection", "close");
+    // RFC 9110 §7.8: an upgrade that is offered is an option of the connection.
+    if (upgrade) writeField(out, "connection", this.closeAfter ? "close, upgrade" : "upgrade");
+    else if (this.closeAfter) writeField(out, "connection", "close");
     writeEndOfHead(out);
   }
 
@@ -438,9 +444,16 @@ export class H1ServerStream extends ServerStream {
   }
 
   upgradeWebSocket(options: WebSocketOptions = {}): Promise<WebSocketConnection> {
-    return acceptWebSocket(this, options, (upgraded) => {
+    const { method, header, head: { minor } } = this;
+    return acceptWebSocket({ method, minor, header }, options, (fields, upgraded) => {
+      if (this.responded) throw new TypeError("Cannot upgrade as the request was answered");
       this.out = step(this.out, Event.SWITCH);
-      return this.#session.detach(upgraded);
+      const { output } = this.#session;
+      writeStatusLine(output.out, 101);
+      writeFields(output.out, fields as string[]);
+      writeEndOfHead(output.out);
+      output.flush();
+      this.#session.upgrade(upgraded);
     });
   }
 }

@@ -17,7 +17,8 @@ import { ready } from "../time/turn.ts";
 import type { MinRate } from "../time/min_rate.ts";
 import { Watchdog } from "../time/watchdog.ts";
 import { UploadLinger } from "../h2/upload_linger.ts";
-import type { WebSocketConnection } from "./websocket.ts";
+import type { WebSocketConnection } from "../websocket/front.ts";
+import { HandshakeError } from "../websocket/handshake.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import type { RequestHead } from "../h2/head.ts";
 import { Stream } from "../h2/stream.ts";
@@ -399,7 +400,7 @@ export class H2ServerStream extends ServerStream {
 
   upgradeWebSocket(): Promise<WebSocketConnection> {
     return Promise.reject(
-      new TypeError("Cannot upgrade to WebSocket as the request came by HTTP/2: use HTTP/1.1"),
+      new HandshakeError("the request came by HTTP/2: WebSockets need HTTP/1.1", 426),
     );
   }
 }

@@ -8,6 +8,7 @@ import { MessageError } from "../message/message_error.ts";
 import { printable, tellError } from "../message/tell.ts";
 import { BodyTooLargeError } from "./limits.ts";
 import { responseFault, retract, type ServerStream } from "./stream.ts";
+import { HandshakeError } from "../websocket/handshake.ts";
 
 /**
  * Answers a request, through the stream or by returning a web `Response`. The exchange ends when
@@ -78,6 +79,7 @@ function conclude(stream: ServerStream, onError: ErrorListener | null | undefine
 
 /** Status for an error that came out of a handler: the client's fault only if its request was. */
 function statusOf(stream: ServerStream, error: unknown): number {
+  if (error instanceof HandshakeError) return error.status;
   if (error !== stream.requestFault) return 500;
   if (error instanceof MessageError) return error.status;
   if (error instanceof BodyTooLargeError) return 413;
@@ -107,7 +109,7 @@ function failed(
     return;
   }
   if (status !== 500) {
-    stream.respond(status, null, true);
+    stream.respond(status, error instanceof HandshakeError ? error.fields : null, true);
     return;
   }
   stream.respond(status, { "content-type": "text/plain; charset=utf-8" });

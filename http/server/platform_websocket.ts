@@ -4,21 +4,47 @@
  *
  * @module
  */
-import type { ServerStream } from "./stream.ts";
-import type { WebSocketConnection, WebSocketOptions } from "./websocket.ts";
+import type { HeaderObject } from "../message/headers.ts";
+import { bytesOf, type WebSocketConnection, WebSocketFront } from "../websocket/front.ts";
+import { agree } from "../websocket/handshake.ts";
+import { type WebSocketOptions, webSocketSettings } from "../websocket/options.ts";
 
 /** Options of an upgrade that the platform can keep. */
 const KEPT: readonly string[] = ["protocols", "idleTimeout"];
 
-/** What a WebSocket of the platform lacks: it can only be closed politely. */
-class PlatformWebSocket implements WebSocketConnection {
+/** A WebSocket of the platform. What it lacks: it can only be closed politely. */
+class PlatformWebSocket extends WebSocketFront {
   readonly #socket: WebSocket;
   readonly protocol: string;
 
   /** `protocol` is the one agreed on: the platform's server side forgets it. */
   constructor(socket: WebSocket, protocol: string) {
+    super();
     this.#socket = socket;
     this.protocol = protocol;
+    socket.binaryType = "arraybuffer";
+    socket.onmessage = ({ data }) => {
+      const message = typeof data === "string" ? data : new Uint8Array(data as ArrayBuffer);
+      this.deliver(message, message.length);
+    };
+    socket.onerror = (event) => {
+      const message = event instanceof ErrorEvent ? event.message : "";
+      const error = new Error(message === "" ? "WebSocket failed" : message);
+      this.tell({ type: "error", target: this, error, message: error.message });
+    };
+    socket.onclose = ({ code, reason, wasClean }) => {
+      this.inbox.close();
+      this.tell({ type: "close", target: this, code, reason, wasClean });
+    };
+  }
+
+  /** Tells that it is open, in the turn after it was handed over. */
+  announce(): void {
+    setImmediate(() => this.tell({ type: "open", target: this }));
+  }
+
+  get extensions(): string {
+    return this.#socket.extensions;
   }
 
   get readyState(): number {
@@ -29,16 +55,8 @@ class PlatformWebSocket implements WebSocketConnection {
     return this.#socket.bufferedAmount;
   }
 
-  get binaryType(): string {
-    return this.#socket.binaryType;
-  }
-
-  set binaryType(type: string) {
-    this.#socket.binaryType = type as BinaryType;
-  }
-
-  send(data: string | Uint8Array | ArrayBuffer): void {
-    this.#socket.send(data as string | Uint8Array<ArrayBuffer> | ArrayBuffer);
+  send(data: string | ArrayBuffer | ArrayBufferView): void {
+    this.#socket.send(typeof data === "string" ? data : bytesOf(data).slice());
   }
 
   close(code?: number, reason?: string): void {
@@ -48,16 +66,13 @@ class PlatformWebSocket implements WebSocketConnection {
   terminate(): void {
     this.#socket.close();
   }
+}
 
-  // deno-lint-ignore no-explicit-any
-  addEventListener(type: string, listener: (event: any) => void, options?: object): void {
-    this.#socket.addEventListener(type, listener, options);
-  }
-
-  // deno-lint-ignore no-explicit-any
-  removeEventListener(type: string, listener: (event: any) => void): void {
-    this.#socket.removeEventListener(type, listener);
-  }
+/** What of a stream is needed. */
+interface Upgradable {
+  readonly method: string;
+  readonly header: HeaderObject;
+  readonly responded: boolean;
 }
 
 /**
@@ -65,11 +80,12 @@ class PlatformWebSocket implements WebSocketConnection {
  * open.
  */
 export async function platformWebSocket(
-  stream: ServerStream,
+  stream: Upgradable,
   request: Request,
   options: WebSocketOptions,
   answer: (response: Response) => void,
 ): Promise<WebSocketConnection> {
+  const settings = webSocketSettings(options);
   for (const [name, value] of Object.entries(options)) {
     if (value !== undefined && !KEPT.includes(name)) {
       throw new TypeError(
@@ -77,26 +93,13 @@ export async function platformWebSocket(
       );
     }
   }
-  const { header } = stream;
-  if (
-    stream.method !== "GET" || header["upgrade"]?.toLowerCase() !== "websocket" ||
-    header["sec-websocket-key"] === undefined
-  ) {
-    throw new TypeError(
-      "Cannot upgrade as the request is no WebSocket handshake (RFC 6455 §4.1): answer it with 426",
-    );
-  }
+  const { method, header } = stream;
+  // It tells no minor version, and has taken what it lets through for HTTP/1.1.
+  const { protocol } = agree({ method, minor: 1, header }, settings);
   if (stream.responded) throw new TypeError("Cannot upgrade as the request was answered");
-  const { idleTimeout, protocols = [] } = options;
-  if (idleTimeout !== undefined && !(idleTimeout >= 0)) {
-    throw new TypeError(
-      `Cannot upgrade as idleTimeout must be a number >= 0: current value is ${idleTimeout}`,
-    );
-  }
-  const offered = (header["sec-websocket-protocol"] ?? "").split(",").map((name) => name.trim());
-  const protocol = protocols.find((name) => offered.includes(name));
+  const { idleTimeout } = options;
   const { socket, response } = Deno.upgradeWebSocket(request, {
-    ...(protocol === undefined ? {} : { protocol }),
+    ...(protocol === "" ? {} : { protocol }),
     // Whole seconds there.
     ...(idleTimeout === undefined ? {} : { idleTimeout: Math.ceil(idleTimeout / 1000) }),
   });
@@ -108,7 +111,9 @@ export async function platformWebSocket(
       { once: true },
     );
   });
+  const connection = new PlatformWebSocket(socket, protocol);
   answer(response);
   await opened;
-  return new PlatformWebSocket(socket, protocol ?? "");
+  connection.announce();
+  return connection;
 }

@@ -28,7 +28,8 @@ import {
 import { abort } from "../message/tell.ts";
 import { parseQuery, type Query } from "../message/query.ts";
 import type { PeerCertificate, Socket, SocketAddress } from "../net/socket.ts";
-import type { WebSocketConnection, WebSocketOptions } from "./websocket.ts";
+import type { WebSocketConnection } from "../websocket/front.ts";
+import type { WebSocketOptions } from "../websocket/options.ts";
 
 /** Text (sent as UTF-8) or bytes. Bytes must not change until they are sent. */
 export type BodyPiece = string | Uint8Array;
@@ -427,7 +428,13 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
     this.onFinish();
   }
 
-  /** Turns the exchange into a WebSocket (RFC 6455). HTTP/1.1 only. */
+  /**
+   * Turns the exchange into a WebSocket (RFC 6455) that works on when the handler has ended. HTTP/1.1
+   * only.
+   *
+   * Rejects with `TypeError` if the request is no handshake, or an option is wrong. A handler that lets
+   * the error pass answers a bad handshake with 400 or 426.
+   */
   abstract upgradeWebSocket(options?: WebSocketOptions): Promise<WebSocketConnection>;
 
   /** Whether the client went away, or the exchange was broken off. */

@@ -16,11 +16,13 @@ let items = 0;
 let next: Promise<void> | null = null;
 
 /**
- * Counts one item that is handed out without a wait. Returns undefined, or when the turn has had
- * enough of them a promise of the next turn, to be awaited before the item is given.
+ * Counts one item that is handed out without a wait, or `cost` where it is as much work as that many.
+ * Returns undefined, or when the turn has had enough of them a promise of the next turn, to be awaited
+ * before the item is given.
  */
-export function ready(): Promise<void> | undefined {
-  if (items++ === 0) setImmediate(reset);
+export function ready(cost = 1): Promise<void> | undefined {
+  if (items === 0) setImmediate(reset);
+  items += cost;
   if (items <= ITEMS_PER_TURN) return undefined;
   return next ??= new Promise((resolve) => setImmediate(resolve));
 }
