@@ -445,7 +445,7 @@ export class H1ServerStream extends ServerStream {
 
   upgradeWebSocket(options: WebSocketOptions = {}): Promise<WebSocketConnection> {
     const { method, header, head: { minor } } = this;
-    return acceptWebSocket({ method, minor, header }, options, (fields, upgraded) => {
+    const upgrading = acceptWebSocket({ method, minor, header }, options, (fields, upgraded) => {
       if (this.responded) throw new TypeError("Cannot upgrade as the request was answered");
       this.out = step(this.out, Event.SWITCH);
       const { output } = this.#session;
@@ -455,5 +455,8 @@ export class H1ServerStream extends ServerStream {
       output.flush();
       this.#session.upgrade(upgraded);
     });
+    // A handler that does not wait gives another answer, or none: then it is told so.
+    upgrading.catch(() => {});
+    return upgrading;
   }
 }

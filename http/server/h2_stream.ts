@@ -399,8 +399,10 @@ export class H2ServerStream extends ServerStream {
   }
 
   upgradeWebSocket(): Promise<WebSocketConnection> {
-    return Promise.reject(
+    const refused = Promise.reject(
       new HandshakeError("the request came by HTTP/2: WebSockets need HTTP/1.1", 426),
     );
+    refused.catch(() => {});
+    return refused;
   }
 }

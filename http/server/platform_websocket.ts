@@ -85,7 +85,6 @@ export async function platformWebSocket(
   options: WebSocketOptions,
   answer: (response: Response) => void,
 ): Promise<WebSocketConnection> {
-  const settings = webSocketSettings(options);
   for (const [name, value] of Object.entries(options)) {
     if (value !== undefined && !KEPT.includes(name)) {
       throw new TypeError(
@@ -93,6 +92,7 @@ export async function platformWebSocket(
       );
     }
   }
+  const settings = webSocketSettings(options);
   const { method, header } = stream;
   // It tells no minor version, and has taken what it lets through for HTTP/1.1.
   const { protocol } = agree({ method, minor: 1, header }, settings);

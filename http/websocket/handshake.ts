@@ -62,7 +62,7 @@ export function agree(request: HandshakeRequest, settings: WebSocketSettings): H
     !lists(header["connection"], "upgrade")
   ) {
     throw new HandshakeError(
-      "the request is no WebSocket handshake (RFC 6455 §4.1): answer it with 426",
+      "the request is no WebSocket handshake (RFC 6455 §4.1)",
       426,
     );
   }
