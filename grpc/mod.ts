@@ -26,8 +26,9 @@ export {
   StreamResetError,
 } from "../http/mod.ts";
 export { type BackoffOptions } from "./client/backoff.ts";
-export { type ClientOptions, Conn, newClient } from "./client/conn.ts";
-export { type CallOptions } from "./client/call.ts";
+export { Conn, newClient } from "./client/conn.ts";
+export { type ClientOptions, type ResolveOptions } from "./client/options.ts";
+export { type CallOptions, WAIT_FOR_READY } from "./client/call_options.ts";
 export { code, type CodeName, codeName } from "./wire/code.ts";
 export { CallContext } from "./wire/call_context.ts";
 export { type Origins } from "./web/cors.ts";

@@ -1,8 +1,7 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { type FieldBlock, h2 } from "../../http/engine.ts";
-import type { ClientCall } from "./call.ts";
-import { code } from "../wire/code.ts";
 import type { Codec } from "../codec/mod.ts";
+import { code } from "../wire/code.ts";
 import { grpcCodec } from "../wire/content_type.ts";
 import { MessageStream } from "../wire/message_stream.ts";
 import {
@@ -15,12 +14,29 @@ import {
 
 const { ErrorCode } = h2;
 
-/** Octets of a body that is not gRPC's quoted in the error. */
+/** Bytes of a body that is not gRPC's quoted in the error. */
 const MAX_QUOTED_BODY = 256;
 
+/** What a call is told of an attempt; after `onFinished` or `onLost`, nothing more. */
+export interface AttemptEvents {
+  /** The response's first fields came. */
+  onHeader(fields: readonly string[]): void;
+  /** A message of `size` bytes came. */
+  onMessage(message: object, size: number): void;
+  /** The attempt ended with a status: null for OK. */
+  onFinished(
+    error: ConnectError | null,
+    trailers: readonly string[],
+    header: readonly string[],
+  ): void;
+  /** The attempt ended without a status. */
+  onLost(cause: Error, error: ConnectError): void;
+}
+
 /** One attempt of a call, on one HTTP/2 stream. */
-export class ClientStream extends MessageStream {
-  readonly #call: ClientCall;
+export class CallAttempt extends MessageStream {
+  protected readonly codec: Codec;
+  readonly #events: AttemptEvents;
   /** Fields of the response header, once they came. */
   #header: readonly string[] | null = null;
   #trailers: readonly string[] | null = null;
@@ -29,10 +45,11 @@ export class ClientStream extends MessageStream {
   #foreign: { status: number; contentType: string; body: string } | null = null;
   #done = false;
 
-  constructor(call: ClientCall, maxReceiveSize: number) {
+  constructor(codec: Codec, maxReceiveSize: number, events: AttemptEvents) {
     super();
-    this.#call = call;
+    this.codec = codec;
     this.maxReceiveSize = maxReceiveSize;
+    this.#events = events;
   }
 
   onHeaders(block: FieldBlock, end: boolean): void {
@@ -63,7 +80,7 @@ export class ClientStream extends MessageStream {
       );
     }
     this.#encoding = field(fields, "grpc-encoding") ?? "identity";
-    this.#call.onHeader(fields);
+    this.#events.onHeader(fields);
   }
 
   #notGrpc(status: number, fields: readonly string[]): void {
@@ -78,10 +95,6 @@ export class ClientStream extends MessageStream {
     this.consumed(end - start);
   }
 
-  protected get codec(): Codec {
-    return this.#call.method.output;
-  }
-
   protected get encoding(): string {
     return this.#encoding;
   }
@@ -93,10 +106,10 @@ export class ClientStream extends MessageStream {
   protected onMessage(message: object, size: number): void {
     if (this.#done) return;
     this.queued(size);
-    this.#call.onMessage(message, size);
+    this.#events.onMessage(message, size);
   }
 
-  /** The consumer took a message of `size` octets. */
+  /** The consumer took a message of `size` bytes. */
   took(size: number): void {
     this.dequeued(size);
   }
@@ -125,12 +138,10 @@ export class ClientStream extends MessageStream {
       }
     } else if (this.#foreign !== null) error = this.#foreignError(header, trailers ?? []);
     else if (trailers !== null) error = trailersError(trailers, header);
-    else {error = statusError(
-        "the server ended the response without trailers",
-        code.INTERNAL,
-        header,
-      );}
-    this.#call.onFinished(error, trailers ?? []);
+    else {
+      error = statusError("the server ended the response without trailers", code.INTERNAL, header);
+    }
+    this.#events.onFinished(error, trailers ?? [], header);
   }
 
   #foreignError(header: readonly string[], trailers: readonly string[]): ConnectError {
@@ -155,16 +166,17 @@ export class ClientStream extends MessageStream {
     const trailers = this.#trailers;
     // "Received after complete trailers": what the trailers say counts.
     if (trailers !== null && field(trailers, "grpc-status") !== undefined) {
-      return this.#call.onFinished(trailersError(trailers, this.#header ?? []), trailers);
+      const header = this.#header ?? [];
+      return this.#events.onFinished(trailersError(trailers, header), trailers, header);
     }
-    this.#call.onLost(cause, transportError(cause));
+    this.#events.onLost(cause, transportError(cause));
   }
 
   /** Ends the attempt from this side. */
   #fail(error: ConnectError): void {
     if (this.#done) return;
     this.abandon();
-    this.#call.onFinished(error, []);
+    this.#events.onFinished(error, [], this.#header ?? []);
   }
 
   /** Tells the server that nobody waits for the response any more. */

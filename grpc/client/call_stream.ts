@@ -1,17 +1,22 @@
-import type { ClientCall } from "./call.ts";
+import { handled } from "./handled.ts";
+import type { StreamHandle } from "./stream_call.ts";
 
 /**
  * A streaming call as its client holds it. Guarantees: messages arrive in the order they were sent;
  * `write` waits while the peer does not keep up; a `read` whose time runs out loses nothing. Iterating
- * to the end, `close()` and the end of a `using` block all end the call.
+ * to the end, `close()` and the end of a `using` block all end the call. Promises that nobody awaits
+ * never end the process.
  */
 export class CallStream<Input, Output> implements AsyncIterable<Output>, Disposable {
-  readonly #call: ClientCall;
+  readonly #call: StreamHandle;
+  /** The request that is sent if none is written before responses are asked for. */
+  #implied: object | null;
   #closed = false;
 
   /** Made by service clients. */
-  constructor(call: ClientCall) {
+  constructor(call: StreamHandle, implied: object | null = null) {
     this.#call = call;
+    this.#implied = implied;
   }
 
   /**
@@ -19,6 +24,7 @@ export class CallStream<Input, Output> implements AsyncIterable<Output>, Disposa
    * message does not fit its type, and with `ConnectError` if the call is over.
    */
   write(message: Input): Promise<void> {
+    this.#implied = null;
     return this.#call.write(message as object);
   }
 
@@ -28,14 +34,25 @@ export class CallStream<Input, Output> implements AsyncIterable<Output>, Disposa
    * with 0 if none waits to be read; the call goes on. Rejects with `TypeError` if `timeout` is not a
    * number >= 0.
    */
-  async read(timeout?: number): Promise<Output | null> {
-    const result = await this.#call.messages.take(timeout);
-    return result.done ? null : result.value as Output;
+  read(timeout?: number): Promise<Output | null> {
+    this.#sendImplied();
+    const { messages } = this.#call;
+    const { pending } = messages;
+    const read = messages.take(timeout).then(valueOf<Output>);
+    return pending ? read : handled(read);
   }
 
   /** Says that nothing more will be written. The server may go on sending. */
   closeWrite(): void {
+    this.#sendImplied();
     this.#call.closeWrite();
+  }
+
+  #sendImplied(): void {
+    const implied = this.#implied;
+    if (implied === null) return;
+    this.#implied = null;
+    this.#call.write(implied);
   }
 
   /** Ends the call: if it still runs, the server sees it cancelled. Reads then reject. */
@@ -47,6 +64,7 @@ export class CallStream<Input, Output> implements AsyncIterable<Output>, Disposa
 
   /** The metadata the server sent first. Rejects if the call failed before they came. */
   get header(): Promise<Headers> {
+    this.#sendImplied();
     return this.#call.header();
   }
 
@@ -57,6 +75,7 @@ export class CallStream<Input, Output> implements AsyncIterable<Output>, Disposa
 
   /** Reads to the end. Leaving the loop early ends the call. */
   [Symbol.asyncIterator](): AsyncIterator<Output> {
+    this.#sendImplied();
     return this.#call.messages as AsyncIterator<unknown> as AsyncIterator<Output>;
   }
 
@@ -64,4 +83,8 @@ export class CallStream<Input, Output> implements AsyncIterable<Output>, Disposa
   [Symbol.dispose](): void {
     this.close();
   }
+}
+
+function valueOf<Output>(result: IteratorResult<unknown, undefined>): Output | null {
+  return result.done ? null : result.value as Output;
 }

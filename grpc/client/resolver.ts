@@ -1,5 +1,11 @@
-import { lookup } from "node:dns/promises";
-import { parseAddr } from "../../http/engine.ts";
+/**
+ * Targets as users write them, and the addresses they stand for.
+ *
+ * @module
+ */
+import { lookup as systemLookup } from "node:dns/promises";
+import { isIP } from "node:net";
+import { type Lookup, parseAddr } from "../../http/engine.ts";
 
 /** Where one connection of a target goes. */
 export interface Address {
@@ -9,8 +15,13 @@ export interface Address {
   readonly port: number;
   /** Path of a Unix socket. */
   readonly path?: string;
-  /** Value of `:authority`, and name for TLS. */
+  /** Value of `:authority`: what the user wrote. */
   readonly authority: string;
+  /**
+   * Name the server's certificate must be for, and server name sent (RFC 9525, RFC 6066 §3): the one
+   * the user wrote. Looking it up changes only where to connect.
+   */
+  readonly tlsName: string;
 }
 
 /** A target as the user wrote it, taken apart. */
@@ -22,6 +33,9 @@ export interface Target {
   /** Look the name up and use every address found. */
   readonly dns: boolean;
 }
+
+/** What a Unix socket, which has no host, is called. */
+const LOCAL = { authority: "localhost", tlsName: "localhost" };
 
 /** Addresses one name may bring. */
 const MAX_ADDRESSES = 256;
@@ -41,7 +55,7 @@ export function parseTarget(text: string): Target {
   }
   const unix = /^unix:(?:\/\/)?(.+)$/.exec(text);
   if (unix !== null) {
-    const address = { hostname: "", port: 0, path: unix[1]!, authority: "localhost" };
+    const address = { hostname: "", port: 0, path: unix[1]!, ...LOCAL };
     return { text, address, dns: false };
   }
   const dns = /^dns:(?:\/\/(?:[^/]*\/(?=[^/]))?|)/.exec(text);
@@ -54,20 +68,31 @@ export function parseTarget(text: string): Target {
       }`,
     );
   }
-  return { text, address: { hostname, port, authority }, dns: dns !== null };
+  return { text, address: { hostname, port, authority, tlsName: hostname }, dns: dns !== null };
 }
 
-/** Every address of the target. Rejects if the name does not resolve. */
-export async function resolveTarget(target: Target): Promise<readonly Address[]> {
+/** Finds the addresses of a name by the system. */
+const bySystem: Lookup = async (hostname) =>
+  (await systemLookup(hostname, { all: true })).map(({ address }) => address);
+
+/**
+ * Every address of the target, by `lookup` or the system. Rejects if the name does not resolve.
+ */
+export async function resolveTarget(
+  target: Target,
+  lookup: Lookup = bySystem,
+): Promise<readonly Address[]> {
   const { address } = target;
   if (!target.dns) return [address];
-  const found = await lookup(address.hostname, { all: true });
-  const seen = new Set<string>();
-  const addresses: Address[] = [];
-  for (const { address: hostname } of found) {
-    if (seen.has(hostname) || addresses.length === MAX_ADDRESSES) continue;
-    seen.add(hostname);
-    addresses.push({ ...address, hostname });
+  const found = await lookup(address.hostname);
+  if (!Array.isArray(found) || found.length === 0 || found.some((one) => isIP(one) === 0)) {
+    throw new TypeError(`lookup must give the IP addresses of ${address.hostname}: got ${found}`);
   }
-  return addresses;
+  return [...new Set(found as string[])].slice(0, MAX_ADDRESSES)
+    .map((hostname) => ({ ...address, hostname }));
+}
+
+/** Where an address leads, as a text: connections to the same place are shared. */
+export function keyOf({ path, hostname, port, authority }: Address): string {
+  return `${path ?? ""}|${hostname}|${port}|${authority}`;
 }

@@ -1,24 +1,42 @@
 import type {
   DescFile,
-  DescMessage,
   DescMethod,
+  DescMethodServerStreaming,
   DescMethodStreaming,
   DescMethodUnary,
   DescService,
   MessageInitShape,
   MessageShape,
 } from "@bufbuild/protobuf";
-import type { Conn } from "./conn.ts";
-import type { CallOptions } from "./call.ts";
 import { findService } from "../wire/method.ts";
+import { readArguments } from "./arguments.ts";
+import type { CallOptions } from "./call_options.ts";
 import { CallStream } from "./call_stream.ts";
+import type { Conn } from "./conn.ts";
+import { handled, rejectSoon } from "./handled.ts";
 
 /** One method of a service client. A number instead of options is the timeout in milliseconds. */
 export type MethodClient<M extends DescMethod> = M extends DescMethodUnary<infer I, infer O>
   ? (request: MessageInitShape<I>, options?: number | CallOptions) => Promise<MessageShape<O>>
+  : M extends DescMethodServerStreaming<infer I, infer O> ? ServerStreamingClient<
+      MessageInitShape<I>,
+      MessageShape<O>
+    >
   : M extends DescMethodStreaming<infer I, infer O>
     ? (options?: number | CallOptions) => Promise<CallStream<MessageInitShape<I>, MessageShape<O>>>
   : never;
+
+/** A method with one request and any number of responses. */
+export interface ServerStreamingClient<Input, Output> {
+  /**
+   * Opens the call; its one request is written to the stream. One argument is taken for options if
+   * all its names are names of options, and for the request if not. `{}` is both: an empty request is
+   * sent if none is written before the stream is read.
+   */
+  (options?: number | CallOptions): Promise<CallStream<Input, Output>>;
+  /** Opens the call with its request; the first of two arguments always is the request. */
+  (request: Input, options?: number | CallOptions): Promise<CallStream<Input, Output>>;
+}
 
 /** A client of a service whose types are known: methods by their proto and their local names. */
 export type ServiceClient<S extends DescService> =
@@ -33,15 +51,20 @@ export type ServiceClient<S extends DescService> =
 export type DynamicService = Readonly<Record<string, any>>;
 
 /** A method as it is made. */
-type Call = (...args: never[]) => Promise<object>;
+type Call = (...args: unknown[]) => Promise<object>;
 
 /** A client of a service whose types are known from generated code. */
 export function newService<S extends DescService>(conn: Conn, service: S): ServiceClient<S>;
 /**
  * A client of a service in a loaded file: one method for each of its methods, named as in the proto.
  * Unary methods take a request and give a response; the others give a stream with `write`, `read`,
- * `closeWrite` and `close`. The name may be left out if the file has one service. Throws `TypeError`
- * if there is no such service.
+ * `closeWrite` and `close`. Those that only the server streams also take the request itself:
+ * `List(request)`, `List(request, options)`; with one argument whose names all are names of options,
+ * as in `List({ timeout: 1000 })`, the request is written to the stream.
+ *
+ * A method that is called `then` in the proto, or `Then`, is `then$` here: a client with a method
+ * `then` could not be awaited. The name may be left out if the file has one service. Throws
+ * `TypeError` if there is no such service.
  */
 export function newService(conn: Conn, file: DescFile, name?: string): DynamicService;
 export function newService(
@@ -52,34 +75,37 @@ export function newService(
   if (typeof conn?.call !== "function") {
     throw new TypeError("Cannot make a service client without a connection: give newClient()'s");
   }
-  const service = findService(proto, name);
+  const { methods } = findService(proto, name);
   const client: Record<string, Call> = {};
-  for (const method of service.methods) {
-    const call = methodClient(conn, method);
-    client[method.name] = call;
-    client[method.localName] = call;
-  }
+  const define = (name: string, value: Call) =>
+    Object.defineProperty(client, name === "then" ? "then$" : name, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  const calls = methods.map((method) => methodClient(conn, method));
+  // Where names of both kinds collide, the proto's counts.
+  methods.forEach((method, i) => define(method.localName, calls[i]!));
+  methods.forEach((method, i) => define(method.name, calls[i]!));
   return client;
 }
 
 function methodClient(conn: Conn, method: DescMethod): Call {
-  if (method.methodKind === "unary") {
-    const unary = method as DescMethodUnary;
-    return (request: object, options?: number | CallOptions) =>
-      conn.call(unary, request, toOptions(options));
-  }
-  const streaming = method as DescMethodStreaming<DescMessage, DescMessage>;
-  return async (options?: number | CallOptions) =>
-    new CallStream<object, object>(await conn.openStream(streaming, toOptions(options)));
-}
-
-const NO_OPTIONS: CallOptions = {};
-
-function toOptions(options: number | CallOptions | undefined): CallOptions {
-  if (options === undefined) return NO_OPTIONS;
-  if (typeof options === "number") return { timeout: options };
-  if (typeof options === "object" && options !== null) return options;
-  throw new TypeError(
-    `Cannot use call options as they must be a timeout in milliseconds or an object: got ${typeof options}`,
-  );
+  return (...args) => {
+    let given;
+    try {
+      given = readArguments(method, args);
+    } catch (error) {
+      return rejectSoon(error);
+    }
+    const { request, options, implied } = given;
+    if (method.methodKind === "unary") {
+      return conn.call(method as DescMethodUnary, request as object, options);
+    }
+    return handled(
+      conn.openStream(method as DescMethodStreaming, options, request ?? null)
+        .then((call) => new CallStream<object, object>(call, implied ?? null)),
+    );
+  };
 }

@@ -1,191 +1,234 @@
-import { ConnectError } from "@connectrpc/connect";
-import { dial, h2, type Socket, Template, type TimerNode, timers } from "../../http/engine.ts";
-import { type DialTlsOptions, ProtocolError } from "../../http/mod.ts";
-import { backoffDelay, type BackoffOptions } from "./backoff.ts";
-import type { ClientCall } from "./call.ts";
-import { code, toConnectCode } from "../wire/code.ts";
-import { ACCEPT_ENCODING } from "../wire/compression.ts";
-import { GRPC_CONTENT_TYPE } from "../wire/content_type.ts";
-import type { Method } from "../wire/method.ts";
+import {
+  dial,
+  type DialOptions,
+  type DialTlsOptions,
+  h2,
+  type Socket,
+  type Template,
+  type TimerNode,
+  timers,
+} from "../../http/engine.ts";
+import { ProtocolError, TimeoutError } from "../../http/mod.ts";
+import { backoffDelay } from "./backoff.ts";
+import type { ConnectionSettings } from "./options.ts";
+import type { Candidate, Readiness } from "./picker.ts";
+import { RequestHeader } from "./request_header.ts";
 import type { Address } from "./resolver.ts";
-import { formatTimeout } from "../wire/timeout.ts";
 
-/** Calls that may wait for one connection, or for room on it. */
-export const MAX_WAITING_CALLS = 100_000;
+/**
+ * Milliseconds after which an attempt to connect that no call waits for is given up. The platform has
+ * no other way to let a process end that is connecting.
+ */
+const UNWANTED_DIAL_MS = 1000;
 
-/** Timeouts for which a method's request header is kept ready. */
-const MAX_TEMPLATES_PER_METHOD = 64;
-
-/** What all connections of a client share. */
-export interface SubchannelOptions {
-  readonly tls: DialTlsOptions | null;
-  /** Whether requests may be compressed: the header names the encoding. */
-  readonly compress: boolean;
-  readonly connectTimeout: number;
-  readonly userAgent: string;
-  readonly backoff: BackoffOptions;
-  readonly session: h2.SessionOptions;
-}
+/** Milliseconds a connection has to end in when the client is closed: a peer may not read. */
+const CLOSE_GRACE_MS = 500;
 
 /** Connectivity, as gRPC names it. */
-export type ConnectivityState =
-  | "IDLE"
-  | "CONNECTING"
-  | "READY"
-  | "TRANSIENT_FAILURE"
-  | "SHUTDOWN";
+type State =
+  | { readonly kind: "IDLE" }
+  | { readonly kind: "CONNECTING"; readonly dialing: AbortController }
+  | { readonly kind: "READY"; readonly session: h2.Session }
+  | { readonly kind: "TRANSIENT_FAILURE"; readonly error: Error; readonly retryAt: number }
+  | { readonly kind: "SHUTDOWN" };
 
-/** One address and, when there is one, the connection to it, which all its calls share. */
-export class Subchannel implements h2.SessionOwner, TimerNode {
+const IDLE: State = { kind: "IDLE" };
+const SHUTDOWN: State = { kind: "SHUTDOWN" };
+
+/** Told of what happens to a subchannel. */
+export interface SubchannelEvents {
+  /** Whether there ever was a call. */
+  readonly used: boolean;
+  /** Whether calls wait for a connection. */
+  readonly wanted: boolean;
+  /** It became READY, or a stream on it ended. */
+  onRoom(): void;
+  /** It left READY, or could not be connected. */
+  onDown(): void;
+}
+
+/**
+ * One address, and the connection to it that all its calls share. It connects at once, again when the
+ * connection ends, and after a pause when it failed.
+ */
+export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
   dueTick = 0;
   nextTimer: TimerNode | null = null;
   previousTimer: TimerNode | null = null;
+  /** Calls that wait hold the process, if anything does. */
+  readonly background = true;
+
+  /** Where it connects to. */
   readonly address: Address;
-  state: ConnectivityState = "IDLE";
-  /** Attempts that failed in a row. */
-  failures = 0;
+  /** Request headers of its calls. */
+  readonly requestHeader: RequestHeader;
+  /** Whether the server may understand gzip: until it says otherwise. */
+  takesGzip = true;
 
-  readonly #options: SubchannelOptions;
-  readonly #scheme: string;
+  readonly #settings: ConnectionSettings;
+  readonly #tls: DialTlsOptions | null;
+  readonly #events: SubchannelEvents;
+  #state: State = IDLE;
+  /** The connection being opened or READY. */
   #session: h2.Session | null = null;
-  /** Sessions that take no new calls and finish those they have. */
+  /** Connections that take no new calls and finish those they have. */
   readonly #draining = new Set<h2.Session>();
-  #waiting: ClientCall[] = [];
-  #retryAt = 0;
-  #lastError: Error | null = null;
-  #broken = false;
-  #dialing: AbortController | null = null;
-  #connecting: Promise<void> = Promise.resolve();
-  #templates = new Map<Method, Map<number, Template>>();
+  #failures = 0;
+  /** Whether an attempt has ended. */
+  #tried = false;
+  #attemptAt = -Infinity;
+  #opening: Promise<void> = Promise.resolve();
 
-  constructor(address: Address, options: SubchannelOptions) {
+  constructor(address: Address, settings: ConnectionSettings, events: SubchannelEvents) {
+    const { tls, userAgent } = settings;
     this.address = address;
-    this.#options = options;
-    this.#scheme = options.tls === null ? "http" : "https";
+    this.#settings = settings;
+    this.#events = events;
+    this.#tls = tls === null ? null : { ...tls, serverName: tls.serverName ?? address.tlsName };
+    const scheme = tls === null ? "http" : "https";
+    this.requestHeader = new RequestHeader(scheme, address.authority, userAgent);
   }
 
-  /** Whether an attempt failed lately and the next has to wait. */
-  get backingOff(): boolean {
-    return this.state === "TRANSIENT_FAILURE" && performance.now() < this.#retryAt;
-  }
-
-  /** Milliseconds until the next attempt may be made. */
-  get retryIn(): number {
-    return Math.max(0, Math.ceil(this.#retryAt - performance.now()));
-  }
-
-  /** Whether its last connection broke, or could not be opened, and no other is ready yet. */
-  get recovering(): boolean {
-    return this.#broken && this.state !== "READY";
-  }
-
-  /** Why the last attempt failed. */
-  get lastError(): Error | null {
-    return this.#lastError;
-  }
-
-  /** Starts the call now if the connection has room, else when it has. */
-  start(call: ClientCall): void {
-    const session = this.#session;
-    if (session !== null && this.state === "READY" && session.connection.available) {
-      call.begin(session);
-      return;
+  get readiness(): Readiness {
+    const state = this.#state;
+    if (state.kind === "READY") return state.session.connection.available ? "ready" : "full";
+    if (state.kind === "CONNECTING" || state.kind === "IDLE") {
+      return this.#tried ? "opening" : "starting";
     }
-    if (this.#waiting.length >= MAX_WAITING_CALLS) {
-      call.fail(
-        new ConnectError(
-          `${MAX_WAITING_CALLS} calls wait for ${this.address.authority} already`,
-          toConnectCode(code.RESOURCE_EXHAUSTED),
-        ),
-      );
-      return;
+    return "down";
+  }
+
+  /** Why the last attempt failed, while that is what keeps calls away. */
+  get error(): Error | null {
+    return this.#state.kind === "TRANSIENT_FAILURE" ? this.#state.error : null;
+  }
+
+  /** Opens a call's stream. False, with nothing sent, if there is no room. */
+  open(stream: h2.Stream, header: Template | readonly string[]): boolean {
+    return this.#state.kind === "READY" &&
+      this.#state.session.connection.open(stream, header, false);
+  }
+
+  // ---- connecting ------------------------------------------------------------------------------
+
+  /** Opens a connection unless there is one, or a pause after a failure is not over. */
+  connect(): void {
+    if (this.#state.kind === "READY") {
+      // Its stream ids are used up.
+      if (!this.#state.session.connection.exhausted) return;
+      this.#retire(this.#state.session);
     }
-    this.#waiting.push(call);
+    if (this.#state.kind === "TRANSIENT_FAILURE" && this.#state.retryAt <= performance.now()) {
+      this.#state = IDLE;
+    }
+    if (this.#state.kind !== "IDLE") return this.#watchPause();
+    timers.remove(this);
+    this.#attemptAt = performance.now();
+    const dialing = new AbortController();
+    this.#state = { kind: "CONNECTING", dialing };
+    this.#opening = this.#open(dialing);
+  }
+
+  /** Connects, but not sooner than a pause after the last attempt: a server may hang up each time. */
+  #connectSoon(): void {
+    if (this.#events.wanted) return this.connect();
+    const sinceLast = performance.now() - this.#attemptAt;
+    timers.add(this, Math.max(0, this.#settings.backoff.initial - sinceLast));
+  }
+
+  /** Connects when the pause after a failure is over. */
+  #watchPause(): void {
+    if (this.#state.kind !== "TRANSIENT_FAILURE" || this.dueTick !== 0) return;
+    timers.add(this, Math.max(0, this.#state.retryAt - performance.now()));
+  }
+
+  onTimeout(): void {
     this.connect();
   }
 
-  /** Forgets a call that waits. */
-  forget(call: ClientCall): void {
-    const at = this.#waiting.indexOf(call);
-    if (at >= 0) this.#waiting.splice(at, 1);
-  }
-
-  /** Opens a connection unless there is one or one is being opened. */
-  connect(): void {
-    if (this.state === "CONNECTING" || this.state === "READY" || this.state === "SHUTDOWN") return;
-    if (this.backingOff) {
-      // Only calls that wait for readiness get here; they wait for the next attempt.
-      if (this.dueTick === 0) timers.add(this, this.retryIn);
-      return;
-    }
-    timers.remove(this);
-    this.state = "CONNECTING";
-    this.#connecting = this.#connect();
-  }
-
-  /** The pause between two attempts is over. */
-  onTimeout(): void {
-    if (this.#waiting.length > 0) this.connect();
-  }
-
-  async #connect(): Promise<void> {
-    this.#dialing = new AbortController();
-    const { tls, connectTimeout, session } = this.#options;
+  async #open(dialing: AbortController): Promise<void> {
+    const { connectTimeout, session } = this.#settings;
+    const unwanted = setInterval(() => {
+      if (!this.#events.wanted) dialing.abort(new TimeoutError("connectTimeout", UNWANTED_DIAL_MS));
+    }, UNWANTED_DIAL_MS);
     let socket: Socket;
     try {
-      socket = await dial({
-        ...this.address,
-        timeout: connectTimeout,
-        signal: this.#dialing.signal,
-        ...(tls === null ? {} : { tls }),
-      });
+      socket = await dial(this.#dialOptions(connectTimeout, dialing.signal));
     } catch (error) {
-      this.#failed(error as Error);
-      return;
+      return this.#failed(error as Error);
     } finally {
-      this.#dialing = null;
+      clearInterval(unwanted);
     }
-    if (this.state === "SHUTDOWN") return socket.close();
+    if (this.#state.kind === "SHUTDOWN") return socket.close();
     // RFC 9113 §3.3: HTTP/2 over TLS is negotiated by ALPN. Servers without ALPN are given the
     // benefit of the doubt: they show by their SETTINGS whether they speak it.
     if (socket.tls !== null && (socket.tls.alpnProtocol ?? "h2") !== "h2") {
       socket.close();
-      this.#failed(new Error(`${this.address.authority} does not offer HTTP/2 by ALPN`));
-      return;
+      return this.#failed(new Error(`${this.address.authority} does not offer HTTP/2 by ALPN`));
     }
+    // Until it is READY, calls that wait hold the process, and nothing else does.
+    socket.unref?.();
     this.#session = new h2.Session("client", socket, this, session);
     this.#session.start();
   }
 
+  #dialOptions(timeout: number, signal: AbortSignal): DialOptions {
+    const { hostname, port, path, tlsName } = this.address;
+    // What was looked up already is an address.
+    const lookup = hostname === tlsName ? this.#settings.lookup : null;
+    return {
+      hostname,
+      port,
+      timeout,
+      signal,
+      ...(path === undefined ? {} : { path }),
+      ...(this.#tls === null ? {} : { tls: this.#tls }),
+      ...(lookup === null ? {} : { lookup }),
+    };
+  }
+
+  #failed(error: Error): void {
+    if (this.#state.kind === "SHUTDOWN") return;
+    this.#tried = true;
+    this.#failures++;
+    const pause = backoffDelay(this.#failures, this.#settings.backoff);
+    this.#state = { kind: "TRANSIENT_FAILURE", error, retryAt: performance.now() + pause };
+    // A client nobody uses tries once.
+    if (this.#events.used) this.#watchPause();
+    this.#events.onDown();
+  }
+
   // ---- the session's events --------------------------------------------------------------------
 
-  /** The peer's SETTINGS show that it speaks HTTP/2: only now is it ready. */
+  /** The peer's SETTINGS show that it speaks HTTP/2: only now is it READY. */
   onSettings(): void {
-    if (this.state === "CONNECTING") {
-      this.state = "READY";
-      this.failures = 0;
-      this.#broken = false;
-      this.#lastError = null;
+    if (this.#state.kind === "CONNECTING") {
+      const session = this.#session!;
+      this.#state = { kind: "READY", session };
+      this.#tried = true;
+      this.#failures = 0;
+      session.socket.ref?.();
     }
-    this.#drain();
+    this.#events.onRoom();
   }
 
   onStreamClosed(): void {
-    if (this.#waiting.length > 0) this.#drain();
+    if (!this.#events.wanted) return;
+    this.connect();
+    this.#events.onRoom();
   }
 
   onGoAway(): void {
-    if (this.#session !== null && this.state === "READY") this.#retire(this.#session);
+    if (this.#state.kind === "READY") this.#retire(this.#state.session);
   }
 
   onClosed(error: Error): void {
     for (const session of this.#draining) {
       if (session.connection.dead) this.#draining.delete(session);
     }
-    const session = this.#session;
-    if (session === null || !session.connection.dead) return;
+    if (this.#session === null || !this.#session.connection.dead) return;
     this.#session = null;
-    if (this.state === "CONNECTING") {
+    if (this.#state.kind === "CONNECTING") {
       this.#failed(
         error instanceof ProtocolError
           ? new Error(`${this.address.authority} does not speak HTTP/2: ${error.message}`, {
@@ -193,96 +236,48 @@ export class Subchannel implements h2.SessionOwner, TimerNode {
           })
           : error,
       );
-    } else if (this.state === "READY") {
-      this.state = "IDLE";
-      this.#broken = true;
-      if (this.#waiting.length > 0) this.connect();
-    }
+    } else if (this.#state.kind === "READY") this.#left();
   }
 
-  /** The connection takes no new calls: the next one opens another. */
+  /** The connection takes no new calls: the next ones need another. */
   #retire(session: h2.Session): void {
     this.#draining.add(session);
     this.#session = null;
-    this.state = "IDLE";
-    if (this.#waiting.length > 0) this.connect();
+    this.#left();
   }
 
-  #drain(): void {
-    const session = this.#session;
-    if (session === null || this.state !== "READY") return;
-    if (session.connection.exhausted) return this.#retire(session);
-    let started = 0;
-    while (started < this.#waiting.length && session.connection.available) {
-      this.#waiting[started++]!.begin(session);
-    }
-    if (started > 0) this.#waiting.splice(0, started);
+  /** The connection is gone or going. */
+  #left(): void {
+    this.#state = IDLE;
+    this.#connectSoon();
+    this.#events.onDown();
   }
 
-  #failed(error: Error): void {
-    if (this.state === "SHUTDOWN") return;
-    this.state = "TRANSIENT_FAILURE";
-    this.#broken = true;
-    this.failures++;
-    this.#retryAt = performance.now() + backoffDelay(this.failures, this.#options.backoff);
-    this.#lastError = error;
-    for (const call of this.#waiting.splice(0)) call.unreachable();
+  // ---- ending ----------------------------------------------------------------------------------
+
+  /** Takes no new calls; those that run may finish. Resolves when its connections are gone. */
+  async drain(): Promise<void> {
+    const sessions = this.#shutDown(new Error("the address is no longer used"));
+    await Promise.all([this.#opening, ...sessions.map((session) => session.close())]);
   }
 
-  /** Ends everything. Resolves when the connections are gone. */
-  async close(): Promise<void> {
-    this.state = "SHUTDOWN";
+  /** Ends everything: its calls fail with `error`. Resolves when its connections are gone. */
+  async close(error: Error): Promise<void> {
+    const sessions = this.#shutDown(error);
+    for (const session of sessions) session.connection.lost(error);
+    const timer = setTimeout(() => {
+      for (const session of sessions) session.destroy();
+    }, CLOSE_GRACE_MS);
+    await Promise.all([this.#opening, ...sessions.map((session) => session.close())]);
+    clearTimeout(timer);
+  }
+
+  /** No connection is opened any more. Returns those there are. */
+  #shutDown(reason: Error): h2.Session[] {
+    const state = this.#state;
+    this.#state = SHUTDOWN;
     timers.remove(this);
-    this.#dialing?.abort(new Error("client was closed"));
-    const error = new ConnectError("the client was closed", toConnectCode(code.CANCELLED));
-    for (const call of this.#waiting.splice(0)) call.fail(error);
-    await this.#connecting;
-    const sessions = [...this.#draining, ...(this.#session === null ? [] : [this.#session])];
-    for (const session of sessions) {
-      session.connection.lost(error);
-      session.close();
-    }
-    await Promise.all(sessions.map((session) => session.closed));
-  }
-
-  // ---- request headers -------------------------------------------------------------------------
-
-  /** The request header of a call without metadata of its own, encoded once. `timeout` 0: none. */
-  template(method: Method, timeout: number): Template {
-    let byTimeout = this.#templates.get(method);
-    if (byTimeout === undefined) this.#templates.set(method, byTimeout = new Map());
-    let template = byTimeout.get(timeout);
-    if (template === undefined) {
-      template = new Template(this.fields(method, timeout));
-      if (byTimeout.size < MAX_TEMPLATES_PER_METHOD) byTimeout.set(timeout, template);
-    }
-    return template;
-  }
-
-  /** The request header's fields; the user's metadata come behind them. */
-  fields(method: Method, timeout: number): string[] {
-    const fields = [
-      ":method",
-      "POST",
-      ":scheme",
-      this.#scheme,
-      ":path",
-      method.path,
-      ":authority",
-      this.address.authority,
-    ];
-    if (timeout > 0) fields.push("grpc-timeout", formatTimeout(timeout));
-    fields.push(
-      "te",
-      "trailers",
-      "content-type",
-      GRPC_CONTENT_TYPE,
-      "user-agent",
-      this.#options.userAgent,
-      "grpc-accept-encoding",
-      ACCEPT_ENCODING,
-    );
-    if (this.#options.compress) fields.push("grpc-encoding", "gzip");
-    return fields;
+    if (state.kind === "CONNECTING") state.dialing.abort(reason);
+    return [...this.#draining, ...(this.#session === null ? [] : [this.#session])];
   }
 }

@@ -192,7 +192,7 @@ Deno.test("a deadline is sent, enforced on both sides, and aborts the handler's 
     await delay(100);
     assertEquals(aborted, 1);
     assertEquals(await codeOf(greeter.SayHello({}, 0)), Code.DeadlineExceeded);
-    await assertRejects(() => greeter.SayHello({}, -1), TypeError, "timeout must be >= 0");
+    await assertRejects(() => greeter.SayHello({}, -1), TypeError, "timeout must be a number >= 0");
   });
 });
 
@@ -543,7 +543,7 @@ Deno.test("attempt() turns a call into a pair", async () => {
   });
 });
 
-Deno.test("wrong configuration throws at once and says what to change", () => {
+Deno.test("wrong configuration throws at once and says what to change", async () => {
   const registrar = new grpc.Registrar();
   // deno-lint-ignore no-explicit-any
   const any = (value: unknown) => value as any;
@@ -557,7 +557,7 @@ Deno.test("wrong configuration throws at once and says what to change", () => {
   );
   assertThrows(() => grpc.newClient(any({})), TypeError, "targets");
   assertThrows(() => grpc.newClient({ targets: ["nohost"] }), TypeError, "host:port");
-  const conn = grpc.newClient({ targets: ["127.0.0.1:1"] });
+  await using conn = grpc.newClient({ targets: ["127.0.0.1:1"] });
   assertThrows(
     () => grpc.newService(conn, GREETER, "Nobody"),
     TypeError,

@@ -1,0 +1,257 @@
+/**
+ * Options of a client, checked, with their defaults.
+ *
+ * @module
+ */
+import type { Interceptor } from "@connectrpc/connect";
+import {
+  checkBoolean,
+  checkCallback,
+  checkCount,
+  checkOptions,
+  checkText,
+  checkTime,
+  checkTls,
+  type DialTlsOptions,
+  type h2,
+  type Lookup,
+  MAX_TIMER_MS,
+  optionNames,
+} from "../../http/engine.ts";
+import { DEFAULT_MAX_RECEIVE_SIZE, DEFAULT_STREAM_WINDOW } from "../wire/message_stream.ts";
+import type { BackoffOptions } from "./backoff.ts";
+import { parseTarget, type Target } from "./resolver.ts";
+
+/** When the names of `dns:` targets are looked up again. */
+export interface ResolveOptions {
+  /**
+   * Milliseconds between two look-ups while nothing is wrong: how long a server that was added stays
+   * unused. `Infinity`: only when a connection ends or fails.
+   * @default {30000}
+   */
+  readonly interval?: number;
+  /**
+   * Milliseconds between two look-ups at least, when connections end or fail.
+   * @default {30000}
+   */
+  readonly minInterval?: number;
+}
+
+/** Options of {@linkcode newClient}. */
+export interface ClientOptions {
+  /**
+   * Servers: `host:port`, `dns://host:port` (every address of the name) or `unix:path`. Calls go to
+   * them in turn, past those that are not connected.
+   */
+  readonly targets: readonly string[];
+  /** Use TLS; an object adds trusted authorities or a client certificate. @default {false} */
+  readonly tls?: boolean | DialTlsOptions;
+  /** Bytes a received message may have. @default {4194304} */
+  readonly maxReceiveSize?: number;
+  /** Bytes a sent message may have. @default {Infinity} */
+  readonly maxSendSize?: number;
+  /**
+   * Compress requests of 1 KiB and more with gzip, where the server understands it: after its first
+   * answer that says otherwise, requests to it go out plain.
+   * @default {false}
+   */
+  readonly compress?: boolean;
+  /** Milliseconds for opening a connection, HTTP/2 SETTINGS included. @default {20000} */
+  readonly connectTimeout?: number;
+  /** PING to find dead connections. Off unless given. */
+  readonly keepalive?: h2.KeepaliveOptions;
+  /** Pauses between connection attempts. */
+  readonly backoff?: BackoffOptions;
+  /** When names are looked up again. */
+  readonly resolve?: ResolveOptions;
+  /** Finds the addresses of host names, instead of the system. */
+  readonly lookup?: Lookup;
+  /** Deadline of calls that give none, in milliseconds. @default {Infinity} */
+  readonly defaultTimeout?: number;
+  /** Put before this library's name in `user-agent`. */
+  readonly userAgent?: string;
+  /** Connect interceptors; the first is outermost. They see every call. */
+  readonly interceptors?: readonly Interceptor[];
+  /** Flow-control windows in bytes, and other HTTP/2 settings. */
+  readonly http2?: h2.ConnectionOptions;
+}
+
+/** Options of all connections of a client. */
+export interface ConnectionSettings {
+  readonly tls: DialTlsOptions | null;
+  /** Milliseconds, or 0 for no limit. */
+  readonly connectTimeout: number;
+  readonly userAgent: string;
+  readonly backoff: Required<BackoffOptions>;
+  readonly lookup: Lookup | null;
+  readonly session: h2.SessionOptions;
+}
+
+/** A client's options with their defaults. */
+export interface Settings {
+  readonly targets: readonly Target[];
+  readonly connection: ConnectionSettings;
+  readonly resolve: Required<ResolveOptions>;
+  readonly lookup: Lookup | null;
+  readonly maxReceiveSize: number;
+  readonly maxSendSize: number;
+  readonly compress: boolean;
+  readonly defaultTimeout: number;
+  readonly interceptors: Interceptor[];
+}
+
+const WHAT = "make a client";
+
+const CLIENT_OPTIONS = optionNames<ClientOptions>({
+  targets: true,
+  tls: true,
+  maxReceiveSize: true,
+  maxSendSize: true,
+  compress: true,
+  connectTimeout: true,
+  keepalive: true,
+  backoff: true,
+  resolve: true,
+  lookup: true,
+  defaultTimeout: true,
+  userAgent: true,
+  interceptors: true,
+  http2: true,
+});
+
+const TLS_OPTIONS = optionNames<DialTlsOptions>({
+  serverName: true,
+  caCerts: true,
+  cert: true,
+  key: true,
+  alpnProtos: true,
+});
+
+const KEEPALIVE_OPTIONS = optionNames<h2.KeepaliveOptions>({
+  interval: true,
+  timeout: true,
+  withoutStreams: true,
+});
+
+const HTTP2_COUNTS: Readonly<Record<string, readonly [least: number, most: number]>> = {
+  maxConcurrentStreams: [0, 0xffff_ffff],
+  streamWindow: [0, 0x7fff_ffff],
+  connectionWindow: [0xffff, 0x7fff_ffff],
+  maxHeaderListSize: [0, 0xffff_ffff],
+  maxFields: [1, Number.MAX_SAFE_INTEGER],
+};
+
+const HTTP2_OPTIONS = optionNames<h2.ConnectionOptions>({
+  maxConcurrentStreams: true,
+  streamWindow: true,
+  connectionWindow: true,
+  maxHeaderListSize: true,
+  maxFields: true,
+  abuse: true,
+});
+
+/** Sent as `user-agent`, in the form gRPC asks for. */
+const USER_AGENT = "grpc-typescript-sluice/0.1";
+
+/** @throws {TypeError} If an option is not known or has a wrong value; says what to change. */
+export function settingsOf(options: ClientOptions): Settings {
+  checkOptions(WHAT, CLIENT_OPTIONS, options);
+  const { targets, tls, interceptors = [], lookup = null } = options;
+  if (!Array.isArray(targets) || targets.length === 0) {
+    throw new TypeError(`Cannot make a client without targets: give targets: ["host:port", …]`);
+  }
+  if (!Array.isArray(interceptors) || interceptors.some((one) => typeof one !== "function")) {
+    throw new TypeError(`Cannot ${WHAT} as interceptors must be a list of functions`);
+  }
+  checkCallback(WHAT, "lookup", lookup);
+  checkBoolean(WHAT, "compress", options.compress);
+  checkText(WHAT, "userAgent", options.userAgent);
+  checkCount(WHAT, "maxReceiveSize", options.maxReceiveSize, 1, Infinity);
+  checkCount(WHAT, "maxSendSize", options.maxSendSize, 1, Infinity);
+  const connectTimeout = limit("connectTimeout", options.connectTimeout) ?? 20_000;
+  const { resolve = {} } = options;
+  checkOptions(WHAT, ["interval", "minInterval"], resolve);
+  return {
+    targets: targets.map(parseTarget),
+    connection: {
+      tls: tlsOf(tls),
+      // A limit beyond the longest timer is none that anybody could see.
+      connectTimeout: connectTimeout > MAX_TIMER_MS ? 0 : connectTimeout,
+      userAgent: options.userAgent ? `${options.userAgent} ${USER_AGENT}` : USER_AGENT,
+      backoff: backoffOf(options.backoff),
+      lookup,
+      session: {
+        streamWindow: DEFAULT_STREAM_WINDOW,
+        // A server that accepts and says nothing has not been connected to.
+        prefaceTimeout: connectTimeout > MAX_TIMER_MS ? 0 : connectTimeout,
+        ...http2Of(options.http2),
+        ...keepaliveOf(options.keepalive),
+      },
+    },
+    resolve: {
+      interval: limit("resolve.interval", resolve.interval) ?? 30_000,
+      minInterval: limit("resolve.minInterval", resolve.minInterval) ?? 30_000,
+    },
+    lookup,
+    maxReceiveSize: options.maxReceiveSize ?? DEFAULT_MAX_RECEIVE_SIZE,
+    maxSendSize: options.maxSendSize ?? Infinity,
+    compress: options.compress ?? false,
+    defaultTimeout: limit("defaultTimeout", options.defaultTimeout) ?? Infinity,
+    interceptors: [...interceptors],
+  };
+}
+
+/** A time that every call or connection gets: with 0 none could ever succeed. */
+function limit(name: string, value: number | undefined): number | undefined {
+  checkTime(WHAT, name, value);
+  if (value !== 0) return value;
+  throw new TypeError(
+    `Cannot ${WHAT} as ${name} must be a number > 0, in milliseconds: current value is 0`,
+  );
+}
+
+function tlsOf(tls: ClientOptions["tls"]): DialTlsOptions | null {
+  if (tls === undefined || tls === false) return null;
+  const options = tls === true ? {} : tls;
+  checkOptions(WHAT, TLS_OPTIONS, options);
+  checkText(WHAT, "tls.serverName", options.serverName);
+  checkTls(options, WHAT);
+  return { ...options, alpnProtos: ["h2"] };
+}
+
+function backoffOf(options: BackoffOptions = {}): Required<BackoffOptions> {
+  checkOptions(WHAT, ["initial", "max"], options);
+  return {
+    initial: Math.min(limit("backoff.initial", options.initial) ?? 200, MAX_TIMER_MS),
+    max: Math.min(limit("backoff.max", options.max) ?? 120_000, MAX_TIMER_MS),
+  };
+}
+
+function keepaliveOf(
+  keepalive: h2.KeepaliveOptions | undefined,
+): { keepalive?: h2.KeepaliveOptions } {
+  if (keepalive === undefined) return {};
+  checkOptions(WHAT, KEEPALIVE_OPTIONS, keepalive);
+  const { interval, timeout } = keepalive;
+  if (limit("keepalive.interval", interval) === undefined) {
+    throw new TypeError(`Cannot ${WHAT} as keepalive.interval must be given, in milliseconds`);
+  }
+  limit("keepalive.timeout", timeout);
+  checkBoolean(WHAT, "keepalive.withoutStreams", keepalive.withoutStreams);
+  // Without end is later than the wheel counts.
+  return {
+    keepalive: {
+      ...keepalive,
+      interval: Math.min(interval, MAX_TIMER_MS),
+      ...(timeout === undefined ? {} : { timeout: Math.min(timeout, MAX_TIMER_MS) }),
+    },
+  };
+}
+
+function http2Of(http2: h2.ConnectionOptions = {}): h2.ConnectionOptions {
+  checkOptions(WHAT, HTTP2_OPTIONS, http2);
+  for (const [name, [least, most]] of Object.entries(HTTP2_COUNTS)) {
+    checkCount(WHAT, `http2.${name}`, http2[name as keyof h2.ConnectionOptions], least, most);
+  }
+  return http2;
+}

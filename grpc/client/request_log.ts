@@ -1,0 +1,41 @@
+/** Bytes of requests kept for one call, what keeping each costs included: grpc-go's default. */
+const MAX_LOGGED_BYTES = 256 << 10;
+
+/** Bytes that keeping a request costs beside its own. */
+const COST = 64;
+
+/**
+ * What a call has sent, kept while it may have to be sent again: until the response begins, or it
+ * is too much.
+ */
+export class RequestLog {
+  #requests: Uint8Array[] | null = [];
+  #bytes = 0;
+
+  /** Whether everything that was sent is here. */
+  get complete(): boolean {
+    return this.#requests !== null;
+  }
+
+  /** Requests in order; none once they are not complete. */
+  get requests(): readonly Uint8Array[] {
+    return this.#requests ?? [];
+  }
+
+  /** Keeps a copy of an encoded request. */
+  add(bytes: Uint8Array): void {
+    if (this.#requests === null) return;
+    this.#requests.push(bytes.slice());
+    this.#bytes += bytes.length + COST;
+  }
+
+  /** What is here was sent: from now on it counts. */
+  sent(): void {
+    if (this.#bytes > MAX_LOGGED_BYTES) this.forget();
+  }
+
+  /** Nothing will be sent again. */
+  forget(): void {
+    this.#requests = null;
+  }
+}

@@ -1,0 +1,83 @@
+import { Code, ConnectError } from "@connectrpc/connect";
+import type { Method } from "../wire/method.ts";
+import type { CallAttempt } from "./attempt.ts";
+import { type CallHost, ClientCall } from "./call.ts";
+import type { CallOptions } from "./call_options.ts";
+import { handled } from "./handled.ts";
+
+/** A call with one request and one response. */
+export class UnaryCall extends ClientCall {
+  readonly #request: object;
+  /** The request, between its encoding and its sending. */
+  #bytes: Uint8Array | null = null;
+  #message: object | null = null;
+  #promise: Promise<object> | null = null;
+  #resolve: ((message: object) => void) | null = null;
+  #reject: ((error: Error) => void) | null = null;
+
+  constructor(host: CallHost, method: Method, options: CallOptions, request: object) {
+    super(host, method, options);
+    this.#request = request;
+  }
+
+  /** Runs the call. */
+  run(): Promise<object> {
+    this.#promise = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
+    this.start();
+    return this.#promise;
+  }
+
+  protected override prepare(): void {
+    this.#bytes = this.encode(this.#request);
+  }
+
+  protected override get expectedSize(): number {
+    return this.#bytes!.length;
+  }
+
+  /** The request is kept, and encoded again. */
+  protected override get repeatable(): boolean {
+    return true;
+  }
+
+  protected override onBegun(attempt: CallAttempt): void {
+    this.send(attempt, this.#bytes!);
+    this.#bytes = null;
+  }
+
+  override onMessage(message: object, size: number): void {
+    this.attempt!.took(size);
+    if (this.#message === null) {
+      this.#message = message;
+      return;
+    }
+    this.abort(
+      new ConnectError("the server sent more than one response message", Code.Unimplemented),
+    );
+  }
+
+  /** The response counts only with its status. */
+  protected override conclude(): ConnectError | null {
+    if (this.#message === null) {
+      return new ConnectError("the server sent no response message", Code.Unimplemented);
+    }
+    this.#resolve!(this.#message);
+    return null;
+  }
+
+  protected override onFailed(error: Error): void {
+    handled(this.#promise!);
+    this.#reject!(error);
+  }
+
+  protected override get unread(): boolean {
+    return false;
+  }
+
+  protected override discard(): void {
+    // The response is read when the call ends.
+  }
+}
