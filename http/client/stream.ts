@@ -10,6 +10,7 @@ import { decompress, parseCodings } from "../coding/decompress.ts";
 import { StreamResetError } from "../message/error.ts";
 import type { ClientExchange, ResponseStart } from "./exchange.ts";
 import { isThenable, tellError } from "../message/tell.ts";
+import { quiet, quietIterator, QuietResponse } from "../message/promise.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import {
   flattenHeaders,
@@ -47,7 +48,8 @@ export interface StreamSettings {
 
 /**
  * One request, sent piece by piece, and its response, read piece by piece. Nothing is redirected or
- * retried. Whoever got it closes it; a response read to its end closes itself.
+ * retried. Whoever got it closes it; a response read to its end closes itself. Promises that nobody
+ * awaits never end the process.
  */
 export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   /** URL requested, without user information. */
@@ -87,7 +89,11 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   }
 
   /** Sends a piece of the body. Resolves when more may be sent. */
-  async write(piece: string | Uint8Array): Promise<void> {
+  write(piece: string | Uint8Array): Promise<void> {
+    return quiet(this.#write(piece));
+  }
+
+  async #write(piece: string | Uint8Array): Promise<void> {
     if (this.#ended) throw new TypeError("Cannot write as the request was ended");
     await this.#exchange.write(pieceBytes(piece));
   }
@@ -106,7 +112,11 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   }
 
   /** Waits for the response's head. Resolves to the stream itself; then `status` is set. */
-  async waitResponse(): Promise<this> {
+  waitResponse(): Promise<this> {
+    return quiet(this.#waitResponse());
+  }
+
+  async #waitResponse(): Promise<this> {
     try {
       this.#head ??= await this.#exchange.head();
       return this;
@@ -148,10 +158,14 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
    * The next piece of the response's body, or null at its end. Once it has rejected it always does:
    * half a body never looks like a whole one.
    */
-  async read(): Promise<Uint8Array | null> {
+  read(): Promise<Uint8Array | null> {
+    return quiet(this.#piece());
+  }
+
+  async #piece(): Promise<Uint8Array | null> {
     if (this.#failure !== null) throw this.#failure;
     if (this.#over) return null;
-    if (this.#head === null) await this.waitResponse();
+    if (this.#head === null) await this.#waitResponse();
     try {
       this.#source ??= this.#open(this.#head!);
       const piece = await this.#source();
@@ -222,8 +236,12 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   }
 
   /** The whole body. */
-  async readBytes(): Promise<Uint8Array> {
-    if (this.#head === null) await this.waitResponse();
+  readBytes(): Promise<Uint8Array> {
+    return quiet(this.#readBytes());
+  }
+
+  async #readBytes(): Promise<Uint8Array> {
+    if (this.#head === null) await this.#waitResponse();
     if (!this.#over && this.#source === null && this.#whole(this.#head!)) {
       try {
         const bytes = await this.#exchange.whole();
@@ -237,23 +255,36 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   }
 
   /** The whole body as text. */
-  async readAll(): Promise<string> {
-    if (this.#head === null) await this.waitResponse();
-    return decoderFor(this.header["content-type"]).decode(await this.readBytes());
+  readAll(): Promise<string> {
+    return quiet(this.#readAll());
+  }
+
+  async #readAll(): Promise<string> {
+    if (this.#head === null) await this.#waitResponse();
+    return decoderFor(this.header["content-type"]).decode(await this.#readBytes());
   }
 
   /**
    * The whole body as JSON. Rejects with `SyntaxError` if it is not.
    */
-  async json<T = unknown>(): Promise<T> {
-    const text = await this.readAll();
-    return parseJson(text, this.status, this.url, this.header["content-type"]) as T;
+  json<T = unknown>(): Promise<T> {
+    return quiet(
+      this.#readAll().then((text) =>
+        parseJson(text, this.status, this.url, this.header["content-type"]) as T
+      ),
+    );
   }
 
   /** The body's pieces; leaving the loop early closes the stream. */
-  async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    return quietIterator(this.#pieces());
+  }
+
+  async *#pieces(): AsyncGenerator<Uint8Array, void> {
     try {
-      for (let piece = await this.read(); piece !== null; piece = await this.read()) yield piece;
+      for (let piece = await this.#piece(); piece !== null; piece = await this.#piece()) {
+        yield piece;
+      }
     } finally {
       this.close();
     }
@@ -287,7 +318,7 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
     }
     const bodiless = status === 204 || status === 205 || status === 304;
     try {
-      const response = new Response(bodiless ? null : this.readable, { status, headers });
+      const response = new QuietResponse(bodiless ? null : this.readable, { status, headers });
       if (bodiless) this.close();
       Object.defineProperty(response, "url", { value: this.url });
       Object.defineProperty(response, "redirected", { value: this.redirects > 0 });

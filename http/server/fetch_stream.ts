@@ -19,6 +19,7 @@ import type { Socket, SocketAddress } from "../net/socket.ts";
 import type { MinRate } from "../time/min_rate.ts";
 import { Watchdog } from "../time/watchdog.ts";
 import { platformWebSocket } from "./platform_websocket.ts";
+import { quiet, QuietRequest } from "../message/promise.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
 import type { WebSocketConnection } from "../websocket/front.ts";
 import type { WebSocketOptions } from "../websocket/options.ts";
@@ -169,7 +170,7 @@ export class FetchStream extends ServerStream {
     if (this.#web !== null) return this.#web;
     // Only the platform's own can be upgraded.
     if (this.header["upgrade"] !== undefined) return this.#web = this.#source;
-    return this.#web = new Request(this.url, {
+    return this.#web = new QuietRequest(this.url, {
       method: this.method,
       headers: webHeaders(this.fields),
       signal: super.signal,
@@ -183,13 +184,7 @@ export class FetchStream extends ServerStream {
     return this.#source.body !== null;
   }
 
-  read(): Promise<Uint8Array | null> {
-    const reading = this.#read();
-    reading.catch(() => {});
-    return reading;
-  }
-
-  async #read(): Promise<Uint8Array | null> {
+  protected async readPiece(): Promise<Uint8Array | null> {
     if (this.requestFault !== null) throw this.requestFault;
     if (this.#bodyDone) return null;
     if (this.#rejectRead !== null) {
@@ -418,8 +413,7 @@ export class FetchStream extends ServerStream {
 
   upgradeWebSocket(options: WebSocketOptions = {}): Promise<WebSocketConnection> {
     const upgrading = platformWebSocket(this, this.#source, options, (r) => this.upgraded(r));
-    upgrading.catch(() => {});
-    return upgrading;
+    return quiet(upgrading);
   }
 }
 

@@ -14,6 +14,7 @@ import { ErrorCode } from "../message/error_code.ts";
 import type { FlatHeaders, HeaderObject } from "../message/headers.ts";
 import { BodyTooLargeError } from "./limits.ts";
 import type { Socket } from "../net/socket.ts";
+import { quiet } from "../message/promise.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
 import type { WebSocketConnection } from "../websocket/front.ts";
 import type { WebSocketOptions } from "../websocket/options.ts";
@@ -134,7 +135,7 @@ export class H1ServerStream extends ServerStream {
       this.#body!.left <= this.#session.maxDrainBytes);
   }
 
-  async read(): Promise<Uint8Array | null> {
+  protected async readPiece(): Promise<Uint8Array | null> {
     if (this.bodyDone) return null;
     if (this.requestFault !== null) throw this.requestFault;
     if (this.#reading) throw new TypeError("Cannot read the body as a read is under way");
@@ -154,9 +155,9 @@ export class H1ServerStream extends ServerStream {
     this.#onReadEnd = null;
   }
 
-  override readBytes(): Promise<Uint8Array> {
+  protected override readWhole(): Promise<Uint8Array> {
     const left = this.#body === null ? 0 : this.#body.left;
-    if (left <= 0 || this.#reading || this.requestFault !== null) return super.readBytes();
+    if (left <= 0 || this.#reading || this.requestFault !== null) return super.readWhole();
     return this.#readExactly(left);
   }
 
@@ -456,7 +457,6 @@ export class H1ServerStream extends ServerStream {
       this.#session.upgrade(upgraded);
     });
     // A handler that does not wait gives another answer, or none: then it is told so.
-    upgrading.catch(() => {});
-    return upgrading;
+    return quiet(upgrading);
   }
 }

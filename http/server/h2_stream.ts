@@ -12,6 +12,7 @@ import { isConnectionField, keepTrailers } from "../message/connection_fields.ts
 import { httpDate } from "../message/date.ts";
 import { bodyRate, BodyTooLargeError, type ServerLimits } from "./limits.ts";
 import type { Socket } from "../net/socket.ts";
+import { rejected } from "../message/promise.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
 import { ready } from "../time/turn.ts";
 import type { MinRate } from "../time/min_rate.ts";
@@ -222,7 +223,7 @@ export class H2ServerStream extends ServerStream {
 
   // ---- request body ----------------------------------------------------------------------------
 
-  async read(): Promise<Uint8Array | null> {
+  protected async readPiece(): Promise<Uint8Array | null> {
     if (this.#reading) throw new TypeError("Cannot read the body as a read is under way");
     this.#reading = true;
     try {
@@ -399,10 +400,8 @@ export class H2ServerStream extends ServerStream {
   }
 
   upgradeWebSocket(): Promise<WebSocketConnection> {
-    const refused = Promise.reject(
+    return rejected(
       new HandshakeError("the request came by HTTP/2: WebSockets need HTTP/1.1", 426),
     );
-    refused.catch(() => {});
-    return refused;
   }
 }

@@ -25,6 +25,7 @@ import {
   type HeadersInput,
   webHeaders,
 } from "../message/headers.ts";
+import { quiet, quietIterator, QuietRequest, rejected } from "../message/promise.ts";
 import { abort } from "../message/tell.ts";
 import { parseQuery, type Query } from "../message/query.ts";
 import type { PeerCertificate, Socket, SocketAddress } from "../net/socket.ts";
@@ -39,13 +40,6 @@ const DONE: Promise<void> = Promise.resolve();
 
 const decoder = new TextDecoder();
 const encoder = new TextEncoder();
-
-/** A promise that is rejected, but does not end the process if nobody looks at it. */
-function rejected(error: unknown): Promise<void> {
-  const promise = Promise.reject(error);
-  promise.catch(() => {});
-  return promise;
-}
 
 /** Checks what a handler gives as body. */
 function checkPiece(piece: unknown): void {
@@ -77,7 +71,8 @@ export function formatAddress(address: SocketAddress): string {
  *
  * Guarantees: body pieces come in order and only as fast as they are read; `write` resolves when
  * more is wanted; once the response ended (`closeWrite`, or `respond` with `close`) every use of it
- * fails with a `TypeError` that says so. Promises that nobody awaits never end the process.
+ * fails with a `TypeError` that says so. Promises that nobody awaits never end the process, whatever
+ * the client does; what `then` makes of them is the handler's own.
  */
 export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   /** Method, as sent. */
@@ -188,7 +183,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   get request(): Request {
     if (this.#request !== undefined) return this.#request;
     const bodiless = this.method === "GET" || this.method === "HEAD" || !this.hasBody;
-    return this.#request = new Request(this.url, {
+    return this.#request = new QuietRequest(this.url, {
       method: this.method,
       headers: webHeaders(this.fields),
       signal: this.signal,
@@ -212,16 +207,18 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
    * The next piece of the body, or null at its end. Rejects if the client broke off, broke the
    * rules, was too slow, or sends more than the limit.
    */
-  abstract read(): Promise<Uint8Array | null>;
+  read(): Promise<Uint8Array | null> {
+    return quiet(this.readPiece());
+  }
 
   /** The whole body as text (UTF-8). */
-  async readAll(): Promise<string> {
-    return decoder.decode(await this.readBytes());
+  readAll(): Promise<string> {
+    return quiet(this.readWhole().then((bytes) => decoder.decode(bytes)));
   }
 
   /** The whole body. */
   readBytes(): Promise<Uint8Array> {
-    return collect(() => this.read());
+    return quiet(this.readWhole());
   }
 
   /** The body as a web stream. */
@@ -230,11 +227,16 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   }
 
   /** The body's pieces. */
-  async *[Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    return quietIterator(this.#pieces());
+  }
+
+  async *#pieces(): AsyncGenerator<Uint8Array, void> {
     if (this.#iterating) throw new TypeError("Cannot iterate over the body as it is iterated over");
     this.#iterating = true;
     try {
-      for (let piece = await this.read(); piece !== null; piece = await this.read()) yield piece;
+      let piece: Uint8Array | null;
+      while ((piece = await this.readPiece()) !== null) yield piece;
     } finally {
       this.#iterating = false;
     }
@@ -342,9 +344,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
     try {
       this.#checkGoing("write");
       const wait = this.#sendPiece(piece);
-      if (wait === undefined) return DONE;
-      wait.catch(() => {});
-      return wait;
+      return wait === undefined ? DONE : quiet(wait);
     } catch (error) {
       return rejected(error);
     }
@@ -454,6 +454,13 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   }
 
   // ---- what each version does ------------------------------------------------------------------
+
+  /** See `read()`. */
+  protected abstract readPiece(): Promise<Uint8Array | null>;
+  /** See `readBytes()`. */
+  protected readWhole(): Promise<Uint8Array> {
+    return collect(() => this.readPiece());
+  }
 
   /**
    * Takes the head; `close` if the connection is to end with the response. Throws before it changes
