@@ -27,6 +27,13 @@ export const PLATFORM_SERVERS: readonly Transport[] = TRANSPORTS.map((transport)
   platform: "server",
 }));
 
+/** The same, with the client on `Deno.connect`, `Deno.startTls` and `Deno.connectTls`. */
+export const PLATFORM_CLIENTS: readonly Transport[] = TRANSPORTS.map((transport) => ({
+  ...transport,
+  name: `${transport.name}, client on Deno.connect`,
+  platform: "client",
+}));
+
 let certificate: Promise<CertificateFiles> | undefined;
 
 /** A certificate for localhost and 127.0.0.1, made once. */
@@ -63,6 +70,7 @@ export async function pair(
   const client = newClient({
     alpnProtos: [transport.version === "HTTP/2" ? "h2" : "http/1.1"],
     ...(files === undefined ? {} : { caCerts: [files.ca] }),
+    ...(transport.platform === "client" ? { engine: "deno" } : {}),
     ...clientOptions,
   });
   return {

@@ -7,8 +7,10 @@ import type { Interceptor } from "@connectrpc/connect";
 import {
   checkBoolean,
   checkCallback,
+  checkChoice,
   checkCount,
   checkOptions,
+  checkPlatformWays,
   checkText,
   checkTime,
   checkTls,
@@ -74,11 +76,19 @@ export interface ClientOptions {
   readonly interceptors?: readonly Interceptor[];
   /** Flow-control windows in bytes, and other HTTP/2 settings. */
   readonly http2?: h2.ConnectionOptions;
+  /**
+   * `"own"`: connections by whatever suits. `"deno"`: by `Deno.connect`, `Deno.startTls` and
+   * `Deno.connectTls` alone; options that these cannot keep are refused by name (docs/engines.md).
+   *
+   * @default {"own"}
+   */
+  readonly engine?: "own" | "deno";
 }
 
 /** Options of all connections of a client. */
 export interface ConnectionSettings {
   readonly tls: DialTlsOptions | null;
+  readonly engine: "own" | "deno";
   /** Milliseconds, or 0 for no limit. */
   readonly connectTimeout: number;
   readonly userAgent: string;
@@ -117,6 +127,7 @@ const CLIENT_OPTIONS = optionNames<ClientOptions>({
   userAgent: true,
   interceptors: true,
   http2: true,
+  engine: true,
 });
 
 const TLS_OPTIONS = optionNames<DialTlsOptions>({
@@ -169,12 +180,24 @@ export function settingsOf(options: ClientOptions): Settings {
   checkCount(WHAT, "maxReceiveSize", options.maxReceiveSize, 1, Infinity);
   checkCount(WHAT, "maxSendSize", options.maxSendSize, 1, Infinity);
   const connectTimeout = limit("connectTimeout", options.connectTimeout) ?? 20_000;
-  const { resolve = {} } = options;
+  const { resolve = {}, engine = "own" } = options;
   checkOptions(WHAT, ["interval", "minInterval"], resolve);
+  checkChoice(WHAT, "engine", engine, ["own", "deno"]);
+  const settings = { targets: targets.map(parseTarget), tls: tlsOf(tls) };
+  if (engine === "deno" && settings.tls !== null) {
+    checkPlatformWays(WHAT, {
+      tls: settings.tls,
+      lookup: lookup !== null || settings.targets.some((target) => target.dns),
+      notTcp: settings.targets.some((target) => target.address.path !== undefined)
+        ? "targets cannot be Unix sockets with tls"
+        : null,
+    });
+  }
   return {
-    targets: targets.map(parseTarget),
+    targets: settings.targets,
     connection: {
-      tls: tlsOf(tls),
+      tls: settings.tls,
+      engine,
       // A limit beyond the longest timer is none that anybody could see.
       connectTimeout: connectTimeout > MAX_TIMER_MS ? 0 : connectTimeout,
       userAgent: options.userAgent ? `${options.userAgent} ${USER_AGENT}` : USER_AGENT,

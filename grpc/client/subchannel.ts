@@ -181,6 +181,7 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
       port,
       timeout,
       signal,
+      engine: this.#settings.engine,
       ...(path === undefined ? {} : { path }),
       ...(this.#tls === null ? {} : { tls: this.#tls }),
       ...(lookup === null ? {} : { lookup }),

@@ -23,6 +23,7 @@ import { DEFAULT_MAX_PER_HOST } from "./pool.ts";
 import type { Lookup } from "../net/dial.ts";
 import { checkTls } from "../net/handshake.ts";
 import { checkProtocols } from "../net/listener.ts";
+import { checkPlatformWays } from "../net/platform_tls.ts";
 import { checkProxy, type ProxyConfig } from "./proxy.ts";
 import { DEFAULT_MAX_REDIRECTS } from "./redirect.ts";
 import type { Progress } from "./stream.ts";
@@ -119,6 +120,13 @@ export interface ClientOptions extends Omit<RequestOptions, "signal" | "json"> {
   readonly http2?: SessionOptions;
   /** Header fields sent with every request that does not give them. */
   readonly headers?: { readonly [name: string]: string };
+  /**
+   * `"own"`: connections by whatever suits. `"deno"`: by `Deno.connect`, `Deno.startTls` and
+   * `Deno.connectTls` alone; options that these cannot keep are refused by name (docs/engines.md).
+   *
+   * @default {"own"}
+   */
+  readonly engine?: "own" | "deno";
 }
 
 /** A request for {@linkcode Client.send}. */
@@ -214,6 +222,7 @@ const CLIENT_NAMES = optionNames<ClientOptions>({
   unixSocket: true,
   http2: true,
   headers: true,
+  engine: true,
 });
 
 const TIMES = ["timeout", "queueTimeout", "writeTimeout", "headTimeout", "bodyTimeout"] as const;
@@ -386,6 +395,8 @@ export function poolOptions(options: ClientOptions): PoolOptions {
   const alpnProtos = options.alpnProtos ?? CLIENT_DEFAULTS.alpnProtos;
   checkProtocols(what, alpnProtos);
   checkTls(options, what);
+  checkChoice(what, "engine", options.engine, ["own", "deno"]);
+  if (options.engine === "deno") checkPlatform(what, options);
   if (options.proxy !== undefined) {
     checkProxy(options.proxy);
     if (options.unixSocket !== undefined) {
@@ -402,6 +413,7 @@ export function poolOptions(options: ClientOptions): PoolOptions {
     unixSocket: options.unixSocket ?? null,
     lookup: options.lookup ?? null,
     http2: options.http2 ?? {},
+    engine: options.engine ?? "own",
     tls: {
       alpnProtos,
       ...(options.serverName === undefined ? {} : { serverName: options.serverName }),
@@ -410,4 +422,15 @@ export function poolOptions(options: ClientOptions): PoolOptions {
       ...(options.key === undefined ? {} : { key: options.key }),
     },
   };
+}
+
+/** What `Deno.connect`, `Deno.startTls` and `Deno.connectTls` cannot do is refused here. */
+function checkPlatform(what: string, options: ClientOptions): void {
+  const { proxy, lookup } = options;
+  checkPlatformWays(what, {
+    tls: options,
+    lookup: lookup !== undefined,
+    tunnel: proxy?.https !== undefined,
+    notTcp: proxy?.https?.startsWith("https:") ? "proxy.https cannot be an https: URL" : null,
+  });
 }

@@ -11,6 +11,7 @@ import { ClientSession } from "./h1_session.ts";
 import { H2Exchange } from "./h2_exchange.ts";
 import { Session, type SessionOptions } from "../h2/mod.ts";
 import type { DialTlsOptions } from "../net/handshake.ts";
+import type { ClientEngine } from "../net/platform_tls.ts";
 import { Probe } from "./probe.ts";
 import type { Socket } from "../net/socket.ts";
 import { dialProxy, dialThrough } from "./tunnel.ts";
@@ -35,6 +36,8 @@ export interface PoolOptions {
   readonly alpnProtos: readonly string[];
   /** With `alpnProtos`. */
   readonly tls: DialTlsOptions;
+  /** Whose TLS connections have. */
+  readonly engine: ClientEngine;
   /** Path of a Unix socket every connection goes to. */
   readonly unixSocket: string | null;
   /** Finds addresses, or null for the system. */
@@ -221,13 +224,14 @@ class Host {
 
   async #connect(signal: AbortSignal): Promise<Socket> {
     const { target, proxy } = this.#route;
-    const { unixSocket, connectTimeout, tls, alpnProtos, lookup } = this.#options;
+    const { unixSocket, connectTimeout, tls, alpnProtos, lookup, engine } = this.#options;
     const secure = target.scheme === "https";
     const options: DialOptions = {
       hostname: target.hostname,
       port: target.port,
       timeout: connectTimeout,
       signal,
+      engine,
       ...(unixSocket === null ? {} : { path: unixSocket }),
       ...(lookup === null ? {} : { lookup }),
       ...(secure ? { tls } : {}),

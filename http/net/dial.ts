@@ -11,6 +11,7 @@ import { DialError, type DialPhase, TimeoutError } from "../message/error.ts";
 import { MAX_TIMER_MS } from "../message/options.ts";
 import { type DialTlsOptions, handshake, type Opening } from "./handshake.ts";
 import { race } from "./happy_eyeballs.ts";
+import { checkPlatformWays, type ClientEngine, connectPlatformTls } from "./platform_tls.ts";
 import { denoSocket, type Socket } from "./socket.ts";
 
 /**
@@ -35,6 +36,8 @@ export interface DialOptions {
   readonly signal?: AbortSignal;
   /** Finds the addresses of `hostname`, instead of the system. */
   readonly lookup?: Lookup;
+  /** `"deno"`: by the platform's own calls alone. @default {"own"} */
+  readonly engine?: ClientEngine;
 }
 
 /** The default of {@linkcode DialOptions.timeout}: the least gRPC gives a connection attempt. */
@@ -48,6 +51,9 @@ export function dial(options: DialOptions): Promise<Socket> {
   return new Attempt(options).run(async (attempt) => {
     const { path, tls, hostname } = options;
     if (path === undefined) {
+      if (attempt.engine === "deno" && tls?.cert !== undefined) {
+        return await attempt.connectTls(options, tls);
+      }
       const conn = await attempt.connect(options);
       return tls === undefined ? denoSocket(conn) : await attempt.secure(conn, hostname, tls);
     }
@@ -74,6 +80,10 @@ export class Attempt implements Opening {
   /** Aborted when the attempt is given up. */
   get signal(): AbortSignal {
     return this.#controller.signal;
+  }
+
+  get engine(): ClientEngine {
+    return this.#options.engine ?? "own";
   }
 
   hold<T extends { close(): void }>(held: T): T {
@@ -114,6 +124,20 @@ export class Attempt implements Opening {
     }
     this.phase = phase;
     return addresses;
+  }
+
+  /** A TLS connection that shows a certificate, by the platform's call for both. */
+  async connectTls(options: DialOptions, tls: DialTlsOptions): Promise<Socket> {
+    const { hostname, port, lookup } = options;
+    // The name of the host it connects to is the one it checks.
+    const { serverName, ...rest } = tls;
+    checkPlatformWays("connect", {
+      tls: serverName === undefined || serverName === hostname ? rest : tls,
+      lookup: lookup !== undefined,
+    });
+    return await connectPlatformTls(hostname, port, rest, this, () => {
+      this.phase = "tls";
+    });
   }
 
   /** The TLS handshake on a connection. */

@@ -8,6 +8,7 @@ import { connect, createSecureContext, type SecureContext, type TLSSocket } from
 import { checkAuthorities, checkPair } from "./certificate.ts";
 import { identityFault } from "./identity.ts";
 import { checkText } from "../message/options.ts";
+import { type ClientEngine, startPlatformTls } from "./platform_tls.ts";
 import { denoSocket, nodeSocket, type Socket } from "./socket.ts";
 import { SocketDuplex } from "./node_duplex.ts";
 
@@ -52,6 +53,8 @@ export interface Opening {
   hold<T extends { close(): void }>(held: T): T;
   /** Throws if the attempt was given up. */
   check(): void;
+  /** Whose TLS is used. */
+  readonly engine: ClientEngine;
 }
 
 /**
@@ -64,34 +67,19 @@ export function handshake(
   tls: DialTlsOptions,
   opening: Opening,
 ): Promise<Socket> {
-  if (!("setNoDelay" in conn)) return nodeHandshake(conn, hostname, tls, opening);
+  const tcp = "setNoDelay" in conn ? conn : null;
   // `Deno.startTls` can neither show a client certificate nor run over anything but TCP.
-  return tls.cert === undefined
-    ? denoHandshake(conn, hostname, tls, opening)
-    : nodeHandshake(denoSocket(conn), hostname, tls, opening);
-}
-
-async function denoHandshake(
-  tcp: Deno.TcpConn,
-  hostname: string,
-  tls: DialTlsOptions,
-  opening: Opening,
-): Promise<Socket> {
-  // Before the handshake, for a TLS connection has no such switch.
-  tcp.setNoDelay(true);
-  const serverName = tls.serverName ?? hostname;
-  const conn = opening.hold(
-    await Deno.startTls(tcp, {
-      hostname: serverName,
-      caCerts: [...(tls.caCerts ?? [])],
-      alpnProtocols: [...(tls.alpnProtos ?? [])],
-    }),
-  );
-  // Given up here, the attempt ends at once; the platform lets go of the TCP connection only when
-  // the peer does.
-  const { alpnProtocol } = await conn.handshake();
-  opening.check();
-  return denoSocket(conn, { alpnProtocol, serverName });
+  if (tcp !== null && tls.cert === undefined) {
+    return startPlatformTls(tcp, hostname, tls, opening);
+  }
+  if (opening.engine === "deno") {
+    return Promise.reject(
+      new TypeError(
+        'engine "deno" can neither show a client certificate inside a tunnel nor make TLS over anything but TCP',
+      ),
+    );
+  }
+  return nodeHandshake(tcp === null ? conn as Socket : denoSocket(tcp), hostname, tls, opening);
 }
 
 /** Contexts by settings: making one reads keys and certificates. */

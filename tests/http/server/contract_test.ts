@@ -14,6 +14,7 @@ import {
 } from "../../../http/mod.ts";
 import {
   pair,
+  PLATFORM_CLIENTS,
   PLATFORM_SERVERS,
   testCertificate,
   TRANSPORTS,
@@ -30,7 +31,7 @@ const answer =
     stream.closeWrite(body);
   };
 
-for (const transport of [...TRANSPORTS, ...PLATFORM_SERVERS]) {
+for (const transport of [...TRANSPORTS, ...PLATFORM_SERVERS, ...PLATFORM_CLIENTS]) {
   const test = (name: string, run: () => Promise<void>) =>
     Deno.test(`${name} (${transport.name})`, run);
   const h1 = transport.version === "HTTP/1.1";
@@ -612,7 +613,7 @@ for (const transport of [...TRANSPORTS, ...PLATFORM_SERVERS]) {
   });
 }
 
-for (const transport of [...TRANSPORTS, ...PLATFORM_SERVERS]) {
+for (const transport of [...TRANSPORTS, ...PLATFORM_SERVERS, ...PLATFORM_CLIENTS]) {
   Deno.test(`compress puts whole responses in a coding the client takes (${transport.name})`, async () => {
     const body = "compress me ".repeat(500);
     await using p = await pair(transport, async (stream) => {
