@@ -33,7 +33,7 @@ export function checkPlatformWays(what: string, ways: PlatformWays): void {
 }
 
 function wayFault({ tls, lookup, tunnel, notTcp }: PlatformWays): string | null {
-  if (notTcp != null) return `Deno.startTls needs a TCP connection: ${notTcp}`;
+  if (typeof notTcp === "string") return `Deno.startTls needs a TCP connection: ${notTcp}`;
   if (tls?.cert === undefined) return null;
   const alone = "Deno.connectTls, which alone shows a client certificate,";
   if (tunnel === true) return `${alone} makes its own connections: they cannot go through a proxy`;
