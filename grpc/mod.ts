@@ -17,6 +17,7 @@
  *
  * @module
  */
+export { Code, ConnectError } from "@connectrpc/connect";
 export {
   type Attempt,
   attempt,
@@ -34,7 +35,12 @@ export { CallContext } from "./wire/call_context.ts";
 export { type Origins } from "./web/cors.ts";
 export { Health, type HealthStatus, MAX_LISTED_SERVICES } from "./server/health.ts";
 export { reflection } from "./server/reflection.ts";
-export { type Handlers, Registrar, type TypedHandlers } from "./server/registrar.ts";
+export {
+  type Handlers,
+  type MethodHandler,
+  Registrar,
+  type TypedHandlers,
+} from "./server/registrar.ts";
 export { type AnyHandler } from "./wire/route.ts";
 export {
   type GrpcServer,

@@ -1,7 +1,17 @@
-import type { DescFile, DescMethod, DescService } from "@bufbuild/protobuf";
-import type { ServiceImpl } from "@connectrpc/connect";
+import type {
+  DescFile,
+  DescMethod,
+  DescMethodBiDiStreaming,
+  DescMethodClientStreaming,
+  DescMethodServerStreaming,
+  DescMethodUnary,
+  DescService,
+  MessageInitShape,
+  MessageShape,
+} from "@bufbuild/protobuf";
 import type { ExchangeTaker, FieldBlock, h2, HandlerHost } from "../../http/engine.ts";
 import type { ServerStream } from "../../http/mod.ts";
+import type { CallContext } from "../wire/call_context.ts";
 import { findService, methodFor } from "../wire/method.ts";
 import type { AnyHandler, Route, Routes } from "../wire/route.ts";
 import { CallRouter } from "./exchanges.ts";
@@ -9,10 +19,36 @@ import { CallRouter } from "./exchanges.ts";
 /** Handlers by method name, as in the proto file (`SayHello`) or in lower camel case (`sayHello`). */
 export type Handlers = Readonly<Record<string, AnyHandler | undefined>>;
 
-/** Handlers of a service with known types. */
-export type TypedHandlers<S extends DescService> =
-  & Partial<ServiceImpl<S>>
-  & { [K in keyof ServiceImpl<S> as Capitalize<K & string>]?: ServiceImpl<S>[K] };
+/** The handler of one method. A handler made for Connect's `HandlerContext` is one too. */
+export type MethodHandler<M extends DescMethod> = M extends DescMethodUnary<infer I, infer O>
+  ? (request: MessageShape<I>, context: CallContext) => MaybePromise<MessageInitShape<O>>
+  : M extends DescMethodServerStreaming<infer I, infer O>
+    ? (request: MessageShape<I>, context: CallContext) => AsyncIterable<MessageInitShape<O>>
+  : M extends DescMethodClientStreaming<infer I, infer O> ? (
+      requests: AsyncIterable<MessageShape<I>>,
+      context: CallContext,
+    ) => MaybePromise<MessageInitShape<O>>
+  : M extends DescMethodBiDiStreaming<infer I, infer O> ? (
+      requests: AsyncIterable<MessageShape<I>>,
+      context: CallContext,
+    ) => AsyncIterable<MessageInitShape<O>>
+  : never;
+
+type MaybePromise<T> = T | Promise<T>;
+
+/**
+ * Handlers of a service with known types, by proto names (`SayHello`) or local names (`sayHello`).
+ *
+ * No key is renamed by an `as` clause: the compiler would then know no types of a literal's handlers.
+ */
+export type TypedHandlers<S extends DescService> = DescService extends S ? Handlers
+  :
+    & { readonly [K in keyof S["method"]]?: MethodHandler<S["method"][K]> }
+    & {
+      readonly [K in Capitalize<keyof S["method"] & string>]?: MethodHandler<
+        S["method"][Uncapitalize<K>]
+      >;
+    };
 
 /**
  * Holds the services of a server. Goes to `grpc.listen` for gRPC alone, and to `http.listen` for gRPC,
