@@ -15,7 +15,7 @@ import {
   checkTime,
   checkTls,
   type DialTlsOptions,
-  type h2,
+  h2,
   type Lookup,
   MAX_TIMER_MS,
   optionNames,
@@ -138,29 +138,6 @@ const TLS_OPTIONS = optionNames<DialTlsOptions>({
   alpnProtos: true,
 });
 
-const KEEPALIVE_OPTIONS = optionNames<h2.KeepaliveOptions>({
-  interval: true,
-  timeout: true,
-  withoutStreams: true,
-});
-
-const HTTP2_COUNTS: Readonly<Record<string, readonly [least: number, most: number]>> = {
-  maxConcurrentStreams: [0, 0xffff_ffff],
-  streamWindow: [0, 0x7fff_ffff],
-  connectionWindow: [0xffff, 0x7fff_ffff],
-  maxHeaderListSize: [0, 0xffff_ffff],
-  maxFields: [1, Number.MAX_SAFE_INTEGER],
-};
-
-const HTTP2_OPTIONS = optionNames<h2.ConnectionOptions>({
-  maxConcurrentStreams: true,
-  streamWindow: true,
-  connectionWindow: true,
-  maxHeaderListSize: true,
-  maxFields: true,
-  abuse: true,
-});
-
 /** Sent as `user-agent`, in the form gRPC asks for. */
 const USER_AGENT = "grpc-typescript-sluice/0.1";
 
@@ -180,6 +157,7 @@ export function settingsOf(options: ClientOptions): Settings {
   checkCount(WHAT, "maxReceiveSize", options.maxReceiveSize, 1, Infinity);
   checkCount(WHAT, "maxSendSize", options.maxSendSize, 1, Infinity);
   const connectTimeout = limit("connectTimeout", options.connectTimeout) ?? 20_000;
+  h2.checkSessionOptions(WHAT, options.http2);
   const { resolve = {}, engine = "own" } = options;
   checkOptions(WHAT, ["interval", "minInterval"], resolve);
   checkChoice(WHAT, "engine", engine, ["own", "deno"]);
@@ -207,7 +185,7 @@ export function settingsOf(options: ClientOptions): Settings {
         streamWindow: DEFAULT_STREAM_WINDOW,
         // A server that accepts and says nothing has not been connected to.
         prefaceTimeout: connectTimeout > MAX_TIMER_MS ? 0 : connectTimeout,
-        ...http2Of(options.http2),
+        ...options.http2,
         ...keepaliveOf(options.keepalive),
       },
     },
@@ -226,11 +204,8 @@ export function settingsOf(options: ClientOptions): Settings {
 
 /** A time that every call or connection gets: with 0 none could ever succeed. */
 function limit(name: string, value: number | undefined): number | undefined {
-  checkTime(WHAT, name, value);
-  if (value !== 0) return value;
-  throw new TypeError(
-    `Cannot ${WHAT} as ${name} must be a number > 0, in milliseconds: current value is 0`,
-  );
+  checkTime(WHAT, name, value, 1);
+  return value;
 }
 
 function tlsOf(tls: ClientOptions["tls"]): DialTlsOptions | null {
@@ -254,13 +229,8 @@ function keepaliveOf(
   keepalive: h2.KeepaliveOptions | undefined,
 ): { keepalive?: h2.KeepaliveOptions } {
   if (keepalive === undefined) return {};
-  checkOptions(WHAT, KEEPALIVE_OPTIONS, keepalive);
+  h2.checkKeepalive(WHAT, "keepalive", keepalive);
   const { interval, timeout } = keepalive;
-  if (limit("keepalive.interval", interval) === undefined) {
-    throw new TypeError(`Cannot ${WHAT} as keepalive.interval must be given, in milliseconds`);
-  }
-  limit("keepalive.timeout", timeout);
-  checkBoolean(WHAT, "keepalive.withoutStreams", keepalive.withoutStreams);
   // Without end is later than the wheel counts.
   return {
     keepalive: {
@@ -269,12 +239,4 @@ function keepaliveOf(
       ...(timeout === undefined ? {} : { timeout: Math.min(timeout, MAX_TIMER_MS) }),
     },
   };
-}
-
-function http2Of(http2: h2.ConnectionOptions = {}): h2.ConnectionOptions {
-  checkOptions(WHAT, HTTP2_OPTIONS, http2);
-  for (const [name, [least, most]] of Object.entries(HTTP2_COUNTS)) {
-    checkCount(WHAT, `http2.${name}`, http2[name as keyof h2.ConnectionOptions], least, most);
-  }
-  return http2;
 }
