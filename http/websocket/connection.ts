@@ -201,7 +201,7 @@ export class Connection extends WebSocketFront {
       const turn = ready(1 + Math.floor(input.buf.length / BYTES_PER_ITEM));
       if (turn !== undefined) await turn;
       if (!await input.fill()) {
-        return this.#fail(new Error("Client ended the connection without a closing handshake"));
+        return this.#cut(new Error("Client ended the connection without a closing handshake"));
       }
       this.#pinged = false;
       this.#wait();
