@@ -39,6 +39,22 @@ Deno.test("the published package imports the real @std from JSR", async () => {
   assertEquals(code, 0, stderr);
   await Deno.writeFile(`${folder}/package.tgz`, await jsr.package);
   await jsr.close();
+  const list = await run({ command: "tar", args: ["-tzf", "package.tgz"], cwd: folder });
+  const places = new Set(
+    list.stdout.trim().split("\n").map((path) => path.replace(/^\.?\//, "").split("/")[0]!),
+  );
+  // Nothing of what only development needs: stand-ins, support, tests, benches.
+  assertEquals([...places].sort(), [
+    "CHANGELOG.md",
+    "LICENSE",
+    "README.md",
+    "deno.json",
+    "grpc",
+    "http",
+    "kv",
+    "mod.ts",
+    "protoc",
+  ]);
   const untar = await run({ command: "tar", args: ["-xzf", "package.tgz"], cwd: folder });
   assertEquals(untar.code, 0, untar.stderr);
   const listener = await Deno.readTextFile(`${folder}/http/net/listener.ts`);
