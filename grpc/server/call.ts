@@ -316,7 +316,9 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
 
   async #replyAll(result: unknown): Promise<void> {
     try {
-      const responses = this.#responses = iteratorOf(result, this.method);
+      const source = isThenable(result) ? await result : result;
+      if (this.finished) return;
+      const responses = this.#responses = iteratorOf(source, this.method);
       for (;;) {
         let next: IteratorResult<unknown>;
         try {

@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { abortable } from "@std/async";
+import { printable } from "../../http/engine.ts";
 import type { CallContext } from "../wire/call_context.ts";
 import { healthFile } from "./proto/health.ts";
 import type { Registrar } from "./registrar.ts";
@@ -99,7 +100,7 @@ export class Health {
   #check({ service }: CheckRequest): object {
     const status = this.get(service);
     if (status !== undefined) return { status: NUMBERS[status] };
-    throw new ConnectError(`unknown service ${service}`, Code.NotFound);
+    throw new ConnectError(`unknown service ${printable(service)}`, Code.NotFound);
   }
 
   #list(): object {

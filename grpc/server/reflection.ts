@@ -21,7 +21,7 @@ interface ReflectionRequest {
       readonly case: "fileContainingExtension";
       readonly value: { readonly containingType: string; readonly extensionNumber: number };
     }
-    | { readonly case: undefined };
+    | { readonly case: undefined; readonly value?: undefined };
 }
 
 /** An answer, without what it repeats of the question. */
@@ -48,6 +48,10 @@ export function reflection(registrar: Registrar): void {
   async function* answers(requests: AsyncIterable<ReflectionRequest>): AsyncGenerator<object> {
     const sent = new Set<string>();
     for await (const request of requests) {
+      if (isTooLong(request)) {
+        yield { messageResponse: TOO_LONG };
+        continue;
+      }
       const { services } = registrar;
       if (services.length !== index.services.length) index = new SchemaIndex(services);
       yield {
@@ -60,6 +64,23 @@ export function reflection(registrar: Registrar): void {
   for (const file of reflectionFiles()) {
     registrar.register(file, { ServerReflectionInfo: answers });
   }
+}
+
+/** Characters of a name that is looked for: a question is part of its answer. */
+const MAX_NAME_LENGTH = 4096;
+
+const TOO_LONG: Answer = {
+  case: "errorResponse",
+  value: {
+    errorCode: code.INVALID_ARGUMENT,
+    errorMessage: `names must be <= ${MAX_NAME_LENGTH} characters`,
+  },
+};
+
+function isTooLong({ host, messageRequest }: ReflectionRequest): boolean {
+  const { case: kind, value } = messageRequest;
+  const name = kind === "fileContainingExtension" ? value.containingType : value ?? "";
+  return host.length > MAX_NAME_LENGTH || (name as string).length > MAX_NAME_LENGTH;
 }
 
 /** Where everything that can be asked for is. */
@@ -176,6 +197,17 @@ function notFound(what: string): Answer {
   };
 }
 
+const encoded = new WeakMap<DescFile, Uint8Array>();
+
+/** A file as it is sent. Encoded once: a short question must not cost more each time. */
+function bytesOf(file: DescFile): Uint8Array {
+  let bytes = encoded.get(file);
+  if (bytes === undefined) {
+    encoded.set(file, bytes = toBinary(FileDescriptorProtoSchema, file.proto));
+  }
+  return bytes;
+}
+
 /** The file, and what it imports as far as the stream has not sent it yet. */
 function fileAnswer(file: DescFile | undefined, what: string, sent: Set<string>): Answer {
   if (file === undefined) return notFound(what);
@@ -192,7 +224,7 @@ function fileAnswer(file: DescFile | undefined, what: string, sent: Set<string>)
   return {
     case: "fileDescriptorResponse",
     value: {
-      fileDescriptorProto: files.map((one) => toBinary(FileDescriptorProtoSchema, one.proto)),
+      fileDescriptorProto: files.map(bytesOf),
     },
   };
 }

@@ -32,7 +32,8 @@ export function implementation({ method, handler }: Route, onError: ErrorListene
     const call = new WebCall(method, context, onError);
     let responses: AsyncIterator<unknown> | null = null;
     try {
-      const result = handler(request, new CallContext(call));
+      const given = handler(request, new CallContext(call));
+      const result = await abortable(Promise.resolve(given), context.signal);
       if (result === null || typeof result !== "object" || !(Symbol.asyncIterator in result)) {
         throw new TypeError(
           `Cannot stream responses of ${method.path}: the handler must return an async iterable`,

@@ -104,7 +104,8 @@ function detailsOf(error: ConnectError): string | undefined {
   if (error.details.length === 0) return undefined;
   const writer = new BinaryWriter();
   writer.tag(1, WireType.Varint).int32(sentCode(error));
-  writer.tag(2, WireType.LengthDelimited).string(String(error.rawMessage));
+  // What was cut from the message comes in no other way.
+  writer.tag(2, WireType.LengthDelimited).string(decodeMessage(encodeMessage(error.rawMessage)));
   for (const detail of error.details) {
     const [type, value] = "desc" in detail
       ? [detail.desc.typeName, toBinary(detail.desc, create(detail.desc, detail.value))]
