@@ -81,7 +81,11 @@ for (const [name, listen] of Object.entries(SERVERS)) {
     registrar.register(GREETER, {
       SayHello: ({ payload }: Request) => ({ message: String(payload.length) }),
     });
-    await using server = listen(registrar, { bodyTimeout: 1000, minBodyRate: 0, drainTimeout: 200 });
+    await using server = listen(registrar, {
+      bodyTimeout: 1000,
+      minBodyRate: 0,
+      drainTimeout: 200,
+    });
     const raw = await RawH2.open(server.port);
     await raw.send(headers(1, call("SayHello")));
     const request = Uint8Array.of(0, 0, 0, 0, 10, 0x12, 8, 1, 2, 3, 4, 5, 6, 7, 8);
