@@ -6,14 +6,17 @@
 
 /** Figures of one row: several rounds for each peer. */
 export class Row {
+  readonly name: string;
+  readonly unit: string;
+  readonly better: "more" | "less";
   readonly #rounds = new Map<string, number[]>();
 
   /** `better` says which way is good, so that a ratio above 1 always favours this module. */
-  constructor(
-    readonly name: string,
-    readonly unit: string,
-    readonly better: "more" | "less" = "more",
-  ) {}
+  constructor(name: string, unit: string, better: "more" | "less" = "more") {
+    this.name = name;
+    this.unit = unit;
+    this.better = better;
+  }
 
   /** Adds the figure of one round. */
   add(peer: string, value: number): void {

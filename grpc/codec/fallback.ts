@@ -40,7 +40,7 @@ type Fields = Record<string, unknown>;
 function complete(desc: DescMessage, value: object): Message {
   const from = value as Fields;
   const message = create(desc) as unknown as Fields;
-  const isMessage = from.$typeName !== undefined;
+  const isMessage = from["$typeName"] !== undefined;
   const defaults = Object.getPrototypeOf(message);
   for (const member of desc.members) {
     const name = member.localName;
@@ -55,7 +55,7 @@ function complete(desc: DescMessage, value: object): Message {
     const field = member.fields.find((field) => field.localName === chosen);
     if (field !== undefined) message[name] = { case: chosen, value: completeValue(field, inner) };
   }
-  if (isMessage && from.$unknown) message.$unknown = from.$unknown;
+  if (isMessage && from["$unknown"]) message["$unknown"] = from["$unknown"];
   return message as unknown as Message;
 }
 

@@ -82,7 +82,7 @@ function checkMessage(
     : `message ${desc.typeName} or object of its fields`;
   if (value === null || typeof value !== "object") return expected(path, what, value);
   const message = value as Record<string, unknown>;
-  const type = message.$typeName;
+  const type = message["$typeName"];
   if (type !== desc.typeName) {
     if (type !== undefined || !isRecord(message)) return expected(path, what, value);
     const stray = checkNames(desc, message, path);
@@ -104,7 +104,7 @@ function checkMessage(
     if (found !== undefined) return found;
   }
   if (type === undefined) return undefined;
-  const unknown = message.$unknown;
+  const unknown = message["$unknown"];
   if (unknown === undefined || unknown === null) return undefined;
   if (!Array.isArray(unknown)) return expected(`${path}.$unknown`, "array", unknown);
   const i = unknown.findIndex((field) => !isUnknownField(field));

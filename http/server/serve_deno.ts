@@ -158,6 +158,7 @@ function withUpgrades(handler: Handler): Handler {
     return Promise.resolve(result).then((value) => {
       if (!(value instanceof Response) || value.status !== 101) return value;
       (stream as FetchStream).upgraded(value);
+      return undefined;
     });
   };
 }

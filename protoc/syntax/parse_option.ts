@@ -71,22 +71,20 @@ function parseValue(reader: TokenReader, option: UninterpretedOption): void {
       else reader.fail("Identifier after '-' symbol must be inf or nan.");
       return;
     }
-    case Token.integer: {
-      const value = isNegative
-        ? parseInteger64(lexer.text, INT64_MIN_MAGNITUDE)
-        : parseInteger64(lexer.text);
-      if (value !== undefined) {
-        if (isNegative) option.negativeInt = -value;
-        else option.positiveInt = value;
-        lexer.next();
+    case Token.integer:
+    case Token.float: {
+      const integer = lexer.kind === Token.float
+        ? undefined
+        : parseInteger64(lexer.text, isNegative ? INT64_MIN_MAGNITUDE : undefined);
+      if (integer === undefined) {
+        // Or too large for an integer.
+        const value = expectNumber(reader, "Expected number.");
+        option.double = isNegative ? -value : value;
         return;
       }
-    }
-    // Too large for an integer: a float, then.
-    // falls through
-    case Token.float: {
-      const value = expectNumber(reader, "Expected number.");
-      option.double = isNegative ? -value : value;
+      if (isNegative) option.negativeInt = -integer;
+      else option.positiveInt = integer;
+      lexer.next();
       return;
     }
     case Token.string:

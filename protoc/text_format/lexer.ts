@@ -9,16 +9,15 @@ export const TokenKind = {
   url: 6,
 } as const;
 
-const enum Class {
-  none = 0,
-  letter = 1,
-  digit = 2,
-  space = 4,
-  hex = 8,
-  octal = 16,
-  url = 32,
-  escape = 64,
-}
+const Class = {
+  letter: 1,
+  digit: 2,
+  space: 4,
+  hex: 8,
+  octal: 16,
+  url: 32,
+  escape: 64,
+} as const;
 
 const classes = new Uint8Array(128);
 function mark(characters: string, bit: number): void {

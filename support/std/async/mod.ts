@@ -1,8 +1,7 @@
 /**
  * Stands in for `jsr:@std/async` where JSR cannot be reached: the same code from npm's `deno-std`,
- * which comes without types, under the signatures of the original. A member of the workspace that is never
- * published; what is
- * published imports `jsr:@std/async`.
+ * which comes without types, under the signatures of the original. A member of the
+ * workspace that is never published; what is published imports `jsr:@std/async`.
  *
  * @module
  */
