@@ -5,6 +5,7 @@
 import { setImmediate } from "node:timers";
 import { ConnectionLostError, ProtocolError, TimeoutError } from "../message/error.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
+import { LingeringClose } from "../net/lingering_close.ts";
 import type { Socket } from "../net/socket.ts";
 import { SocketWriter, type WriterEvents } from "../net/socket_writer.ts";
 import { type TimerNode, timers } from "../time/timer_wheel.ts";
@@ -105,8 +106,15 @@ export class Session implements ConnectionOwner, WriterEvents {
   /** Flushes asked for since the last read: the first goes out at once, later ones gather. */
   #turn = 0;
   #closing = false;
+  /** When what still runs is cut. */
+  #cutAt = Infinity;
   #done = false;
   #fatal: Error | null = null;
+  /** Set once this side has ended its output: what comes in is dropped. */
+  #lingering: LingeringClose | null = null;
+  #inputEnded = false;
+  /** Why the connection ends, once it lingers. */
+  #reason: Error | null = null;
   #goAwayPing = false;
   /** Whether the socket keeps the process alive. */
   #refed = true;
@@ -168,7 +176,8 @@ export class Session implements ConnectionOwner, WriterEvents {
    * milliseconds, what still runs then is cut. Resolves when the connection is gone.
    */
   close(deadline = 0): Promise<void> {
-    if (!this.#closing && !this.#done) {
+    this.#lingering?.hurry();
+    if (this.#lingering === null && !this.#closing && !this.#done) {
       this.#closing = true;
       if (this.connection.role === "server") {
         // RFC 9113 §6.8: announce first, name the last stream a round trip later, so that streams
@@ -181,7 +190,14 @@ export class Session implements ConnectionOwner, WriterEvents {
         this.connection.goAway(ErrorCode.NO_ERROR);
         this.#endIfDrained();
       }
-      if (deadline > 0 && !this.#done) this.#idleTimer.set(deadline);
+    }
+    if (deadline > 0 && !this.#done) {
+      // Closing, perhaps without a deadline or with a later one so far.
+      this.#closing = true;
+      if (this.#cutAt > performance.now() + deadline) {
+        this.#cutAt = performance.now() + deadline;
+        this.#idleTimer.set(deadline);
+      }
     }
     return this.closed;
   }
@@ -238,7 +254,7 @@ export class Session implements ConnectionOwner, WriterEvents {
       this.#refed = true;
       this.socket.ref?.();
     }
-    if (this.#scheduled || this.#writer.busy || this.#done) return;
+    if (this.#scheduled || this.#writer.busy || this.#done || this.#lingering !== null) return;
     this.#scheduled = true;
     // Everything a batch of input causes leaves in one write. Work that goes on in later turns, as
     // streams do, gathers until the event loop comes round: 3-4 times faster on their traffic.
@@ -250,7 +266,7 @@ export class Session implements ConnectionOwner, WriterEvents {
 
   readonly #flush = (): void => {
     this.#scheduled = false;
-    if (this.#writer.busy || this.#done) return;
+    if (this.#writer.busy || this.#done || this.#lingering !== null) return;
     this.#pump();
     if (this.#writer.pending > 0) this.#writer.flush();
     else this.#endIfDrained();
@@ -265,21 +281,12 @@ export class Session implements ConnectionOwner, WriterEvents {
   onWritten(): void {
     this.#pump();
     if (this.#writer.pending > 0) this.wantWrite();
-    else if (this.#fatal !== null) this.#linger();
+    else if (this.#fatal !== null) this.#linger(this.#fatal);
     else this.#endIfDrained();
   }
 
   onWriteError(error: Error): void {
     this.#end(error);
-  }
-
-  /**
-   * A socket closed with unread input is reset, and a reset overtakes the GOAWAY that says why. So
-   * this side only ends its output, and drops what still comes in for a moment.
-   */
-  #linger(): void {
-    this.socket.closeWrite().catch(() => {});
-    this.#startTimer.set(LINGER_MS);
   }
 
   // ---- reading ---------------------------------------------------------------------------------
@@ -302,13 +309,13 @@ export class Session implements ConnectionOwner, WriterEvents {
         }
         const room = buf.length - have;
         const n = await socket.read(have === 0 ? buf : buf.subarray(have));
-        if (n === null) {
-          this.#end(
-            this.#fatal ?? new ConnectionLostError("Connection was closed by the peer", "maybe"),
-          );
-          return;
-        }
+        if (n === null) return this.#onInputEnd();
         if (this.#done) return;
+        if (this.#lingering !== null) {
+          if (!this.#lingering.dropped(n)) return this.#end(this.#reason!);
+          have = 0;
+          continue;
+        }
         have = this.#take(buf, have + n);
         if (n === room && buf.length < MAX_READ_BUFFER) {
           buf = resized(buf, have, Math.min(buf.length * 4, MAX_READ_BUFFER));
@@ -323,6 +330,16 @@ export class Session implements ConnectionOwner, WriterEvents {
     } catch (error) {
       this.#end(lost("Connection was lost while reading", error));
     }
+  }
+
+  #onInputEnd(): void {
+    this.#inputEnded = true;
+    // What went wrong may still be on its way out.
+    if (this.#fatal !== null && this.#lingering === null && this.#writer.pending > 0) return;
+    this.#end(
+      this.#reason ?? this.#fatal ??
+        new ConnectionLostError("Connection was closed by the peer", "maybe"),
+    );
   }
 
   /** Gives `buf[0, have)` to the connection; returns how much of it, moved to the front, is left. */
@@ -343,7 +360,6 @@ export class Session implements ConnectionOwner, WriterEvents {
   // ---- ending ----------------------------------------------------------------------------------
 
   #onStartTimeout(): void {
-    if (this.#fatal !== null) return this.#end(this.#fatal);
     if (this.#goAwayPing) return this.#nameLastStream();
     const phase = this.connection.settled ? "settingsTimeout" : "prefaceTimeout";
     this.#giveUp(
@@ -380,7 +396,24 @@ export class Session implements ConnectionOwner, WriterEvents {
     const { connection } = this;
     if (!connection.draining || connection.streams.size > 0 || this.#goAwayPing) return;
     if (this.#fatal !== null || this.#writer.pending > 0) return;
-    this.#end(new ConnectionLostError("Connection was closed after GOAWAY", "no"));
+    const error = new ConnectionLostError("Connection was closed after GOAWAY", "no");
+    // A client that is done has read all it wanted, and its own output asks for nothing.
+    if (connection.role === "client") this.#end(error);
+    else this.#linger(error);
+  }
+
+  /** Everything is said: ends the output, and the connection when the peer has ended its own. */
+  #linger(error: Error): void {
+    if (this.#done || this.#lingering !== null) return;
+    if (this.#inputEnded) return this.#end(error);
+    this.#reason = error;
+    this.#startTimer.clear();
+    this.#keepalive?.stop();
+    this.#lingering = new LingeringClose(() => this.#end(error));
+    // A peer that let a limit pass has been waited for already.
+    if (this.#closing || error instanceof TimeoutError) this.#lingering.hurry();
+    this.#lingering.start();
+    this.socket.closeWrite().catch(() => {});
   }
 
   #end(error: Error): void {
@@ -389,6 +422,7 @@ export class Session implements ConnectionOwner, WriterEvents {
     this.#startTimer.clear();
     this.#writer.stop();
     this.#watch?.stop();
+    this.#lingering?.stop();
     this.#idleTimer.clear();
     this.#unrefTimer.clear();
     this.#keepalive?.stop();
@@ -410,8 +444,6 @@ const GOAWAY_PING = 0x676f_6177;
 const GOAWAY_GRACE_MS = 1000;
 /** How long a client's connection is idle before it lets the process end: not worth it in between calls. */
 const UNREF_AFTER_MS = 20;
-/** How long input is dropped after a GOAWAY for a fault of the peer. */
-const LINGER_MS = 500;
 
 function resized(buf: Uint8Array, have: number, size: number): Uint8Array<ArrayBuffer> {
   const grown = new Uint8Array(size);

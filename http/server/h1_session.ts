@@ -6,6 +6,7 @@
  */
 import { ConnectionLostError, TimeoutError } from "../message/error.ts";
 import { bodyRate, type ServerLimits } from "./limits.ts";
+import { LingeringClose } from "../net/lingering_close.ts";
 import type { Socket } from "../net/socket.ts";
 import type { MinRate } from "../time/min_rate.ts";
 import { timers } from "../time/timer_wheel.ts";
@@ -32,9 +33,6 @@ export const MAX_DRAIN_BYTES = 256 << 10;
  * keep the connection, which clients take at its word and send their next request.
  */
 export const MAX_CHUNKED_DRAIN_BYTES = 4 << 20;
-/** How long, and how much, a peer may still send after its last answer before the socket closes. */
-const LINGER_MS = 1000;
-const MAX_LINGER_BYTES = 1 << 20;
 /** Octets read ahead while a handler runs. */
 const MAX_AHEAD_BYTES = 16 << 10;
 /** Output gathered from pipelined requests before it is sent. */
@@ -70,6 +68,8 @@ export class ServerSession {
   #hops = 0;
   #scheduled = false;
   #requests = 0;
+  /** Set once the last answer was given: what comes in is dropped. */
+  #lingering: LingeringClose | null = null;
   /** What the connection became, if it left HTTP. */
   #upgraded: Upgraded | null = null;
   #destroyed = false;
@@ -117,7 +117,14 @@ export class ServerSession {
   close(): void {
     this.closing = true;
     if (this.#upgraded !== null) this.#upgraded.close();
-    else if (this.#current === null) this.destroy();
+    else if (this.#lingering !== null) this.#lingering.hurry();
+    else if (this.#current === null) {
+      // The last answer may still be on its way, and a request may come while it is.
+      this.output.flush();
+      this.output.flushed().then(() => {
+        if (this.#current === null && this.#lingering === null) this.destroy();
+      }, () => {});
+    }
   }
 
   /** Ends the connection now. */
@@ -368,18 +375,31 @@ export class ServerSession {
   }
 
   /**
-   * Ends the connection so that the last answer arrives: a socket closed with unread input is reset,
-   * and a reset may overtake what was sent (RFC 9112 §9.6).
+   * Ends the connection so that the last answer arrives: input is dropped from now on, even before
+   * the answer is out, for there are clients that read nothing while they send.
    */
   async #linger(): Promise<void> {
     const { input, output, socket } = this;
+    const lingering = this.#lingering = new LingeringClose(() => {
+      this.#onLost(new ConnectionLostError("Connection was closed by this side", "maybe"));
+    });
+    if (this.closing) lingering.hurry();
     output.flush();
-    await output.flushed();
-    await socket.closeWrite().catch(() => {});
-    if (input.ended) return;
-    const limit = input.total + MAX_LINGER_BYTES;
-    this.#watchdog.set("linger", LINGER_MS, performance.now());
-    input.start = input.end;
-    while (!this.#destroyed && input.total < limit && await input.fill()) input.start = input.end;
+    const answered = output.flushed().then(() => socket.closeWrite().catch(() => {})).then(() => {
+      if (!input.ended) lingering.start();
+    });
+    answered.catch(() => {});
+    try {
+      input.start = input.end;
+      let before = input.total;
+      while (!this.#destroyed && !input.ended && await input.fill()) {
+        input.start = input.end;
+        if (!lingering.dropped(input.total - before)) break;
+        before = input.total;
+      }
+      await answered;
+    } finally {
+      lingering.stop();
+    }
   }
 }
