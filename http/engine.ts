@@ -30,9 +30,9 @@ export {
   LISTEN_NAMES,
   type Listener,
   type ListenOptions,
-  openListener,
   parseAddr,
-} from "./net/listener.ts";
+} from "./net/listen_options.ts";
+export { openListener } from "./net/listener.ts";
 export { memorySocketPair, type Socket, type SocketAddress, type TlsInfo } from "./net/socket.ts";
 export { type ErrorListener, type Handler } from "./server/handler.ts";
 export { bodyRate, type ServerLimits } from "./server/limits.ts";

@@ -65,5 +65,5 @@ export { type WebSocketOptions } from "./websocket/options.ts";
 export { type Lookup } from "./net/dial.ts";
 export { type DialTlsOptions } from "./net/handshake.ts";
 export { type Certificate } from "./net/certificate.ts";
-export { type ListenOptions } from "./net/listener.ts";
+export { type ListenOptions } from "./net/listen_options.ts";
 export { type PeerCertificate } from "./net/socket.ts";

@@ -57,8 +57,11 @@ Deno.test("the published package imports the real @std from JSR", async () => {
   ]);
   const untar = await run({ command: "tar", args: ["-xzf", "package.tgz"], cwd: folder });
   assertEquals(untar.code, 0, untar.stderr);
-  const listener = await Deno.readTextFile(`${folder}/http/net/listener.ts`);
-  assert(/from "jsr:@std\/async@\^1/.test(listener), "listener.ts does not import jsr:@std/async");
+  const listener = await Deno.readTextFile(`${folder}/http/net/tcp_listener.ts`);
+  assert(
+    /from "jsr:@std\/async@\^1/.test(listener),
+    "tcp_listener.ts does not import jsr:@std/async",
+  );
   for (const name of ["README.md", "LICENSE", "CHANGELOG.md", "mod.ts", "deno.json"]) {
     assert((await Deno.stat(`${folder}/${name}`)).size > 0, `${name} is missing`);
   }

@@ -22,7 +22,7 @@ import type { PoolOptions } from "./pool.ts";
 import { DEFAULT_MAX_PER_HOST } from "./pool.ts";
 import type { Lookup } from "../net/dial.ts";
 import { checkTls } from "../net/handshake.ts";
-import { checkProtocols } from "../net/listener.ts";
+import { checkProtocols } from "../net/listen_options.ts";
 import { checkPlatformWays } from "../net/platform_tls.ts";
 import { checkProxy, type ProxyConfig } from "./proxy.ts";
 import { DEFAULT_MAX_REDIRECTS } from "./redirect.ts";

@@ -131,6 +131,8 @@ export class CertificateStore {
   readonly #ciphers: ReadonlySet<string> | null;
   /** Settings of the certificates' contexts: `ciphers` limits the versions of TLS. */
   context: ContextOptions = {};
+  /** The first certificate, for clients that name none of the others. */
+  defaultPair!: Certificate;
 
   /**
    * Client certificates are checked against the authorities of the context that SNI chose.
@@ -175,6 +177,8 @@ export class CertificateStore {
       }
     });
     this.context = context;
+    const { cert, key } = certs[0]!;
+    this.defaultPair = { cert, key };
   }
 
   /** The context whose names match, exact names before wildcards; the first if none does. */

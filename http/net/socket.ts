@@ -6,6 +6,7 @@
  */
 import type { TLSSocket } from "node:tls";
 import type { Socket as NodeSocket } from "node:net";
+import { nodeInternals, type ReadHandle } from "./node_internals.ts";
 
 /** Where a socket ends. For Unix sockets `hostname` is the path and `port` 0. */
 export interface SocketAddress {
@@ -147,12 +148,6 @@ const NODE_READ_HIGH_WATER = 256 << 10;
 /** Bytes given to a Node socket at once: with 64 KiB, a peer at 2.2 KB/s shows itself every 30 s. */
 const NODE_WRITE_BYTES = 64 << 10;
 
-/** What starts and stops reads under a TLS socket. */
-interface ReadHandle {
-  readStart(): void;
-  readStop(): void;
-}
-
 /** What is under a TLS socket that this module opened. */
 export interface SocketBase extends ReadHandle {
   /** The socket it runs on. */
@@ -160,11 +155,8 @@ export interface SocketBase extends ReadHandle {
 }
 
 function readHandle(socket: NodeSocket): ReadHandle | null {
-  const parent = (socket as unknown as { _parent?: { _handle?: Partial<ReadHandle> } })._parent;
-  const handle = parent?._handle;
-  return typeof handle?.readStop === "function" && typeof handle.readStart === "function"
-    ? handle as ReadHandle
-    : null;
+  const raw = nodeInternals.parentOf(socket);
+  return raw === null ? null : nodeInternals.handleOf(raw);
 }
 
 class StreamSocket implements Socket {

@@ -15,7 +15,7 @@ import {
 import type { Handler } from "./handler.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { Certificate } from "../net/certificate.ts";
-import { LISTEN_NAMES, type ListenOptions, PROTOCOLS } from "../net/listener.ts";
+import { LISTEN_NAMES, type ListenOptions, PROTOCOLS } from "../net/listen_options.ts";
 import { type ExchangeTaker, serve } from "./server.ts";
 import { listenDeno } from "./serve_deno.ts";
 import type { ServerStream } from "./stream.ts";

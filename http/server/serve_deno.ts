@@ -15,7 +15,8 @@ import {
   MAX_TIMER_MS,
   optionNames,
 } from "../message/options.ts";
-import { checkListenOptions, parseAddr } from "../net/listener.ts";
+import { checkListenOptions, parseAddr } from "../net/listen_options.ts";
+import { namingAddress } from "../net/tcp_listener.ts";
 import { type ExchangeTaker, NOT_FOUND } from "./server.ts";
 import type { SocketAddress } from "../net/socket.ts";
 import { formatAddress, type ServerStream } from "./stream.ts";
@@ -251,13 +252,14 @@ export function listenDeno(options: ServerOptions): PlatformServer {
   const { certs, handler, tls } = options;
   const { hostname, port } = parseAddr(options.addr);
   const dispatcher = new Dispatcher(handler, limits, options as FetchHandlerOptions);
-  const server = Deno.serve({
+  const serving = {
     port,
     ...(hostname === "" ? {} : { hostname }),
     ...(options.backlog === undefined ? {} : { tcpBacklog: options.backlog }),
     ...(tls === true ? { cert: certs![0]!.cert, key: certs![0]!.key } : {}),
     onListen: () => {},
-  }, dispatcher.fetch);
+  };
+  const server = namingAddress(hostname, port, () => Deno.serve(serving, dispatcher.fetch));
   const addr: SocketAddress = { ...server.addr, transport: "tcp" };
   // On every interface there is no telling on which a connection came.
   if (addr.hostname !== "0.0.0.0" && addr.hostname !== "::") dispatcher.localAddr = addr;
