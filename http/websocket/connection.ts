@@ -181,6 +181,7 @@ export class Connection extends WebSocketFront {
   async #read(): Promise<void> {
     const { input, output } = this.#carrier;
     const reader = this.#reader;
+    let full = false;
     while (this.#state !== State.CLOSED) {
       this.#corked = true;
       while (input.start < input.end) {
@@ -197,12 +198,14 @@ export class Connection extends WebSocketFront {
       }
       this.#corked = false;
       output.flush();
-      if (input.start === input.end) input.shrink();
+      // A client that sends much at once will need the large buffer again.
+      if (input.start === input.end && !full && reader.between) input.shrink();
       const turn = ready(1 + Math.floor(input.buf.length / BYTES_PER_ITEM));
       if (turn !== undefined) await turn;
       if (!await input.fill()) {
         return this.#cut(new Error("Client ended the connection without a closing handshake"));
       }
+      full = input.end === input.buf.length;
       this.#pinged = false;
       this.#wait();
     }

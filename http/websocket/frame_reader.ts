@@ -74,6 +74,11 @@ export class FrameReader {
     this.#compressed = compressed;
   }
 
+  /** Whether no frame is under way. */
+  get between(): boolean {
+    return this.#left < 0;
+  }
+
   /** Bytes held of a message that is not complete. */
   get held(): number {
     return this.#payload.length;

@@ -49,13 +49,12 @@ case "$python" in
   "$folder"/root/*)
     export LD_LIBRARY_PATH="$folder/root/usr/lib/$(uname -m)-linux-gnu"
     export CPATH="$folder/root/usr/include/python2.7:$folder/root/usr/include"
-    export PYTHONHOME="$folder/root/usr"
     ;;
 esac
 # The last virtualenv that makes environments for 2.7.
 python3 -m venv "$folder/tool"
 "$folder/tool/bin/pip" install -q 'virtualenv==20.21.1'
-env -u PYTHONHOME "$folder/tool/bin/virtualenv" -q -p "$python" "$folder/env"
+"$folder/tool/bin/virtualenv" -q -p "$python" "$folder/env"
 "$folder/env/bin/pip" install -q autobahntestsuite==25.10.1
 mkdir -p "$folder/bin"
 {
