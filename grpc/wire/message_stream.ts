@@ -183,9 +183,10 @@ export abstract class MessageStream extends h2.Stream {
     const n = Math.min(length - this.#partialLength, end - start);
     const filled = this.#partialLength + n;
     if (filled > partial.length) {
-      const grown = new Uint8Array(Math.min(length, Math.max(2 * partial.length, filled)));
-      grown.set(partial.subarray(0, this.#partialLength));
-      this.begunMessages?.grow(grown.length - partial.length);
+      const size = Math.min(length, Math.max(2 * partial.length, filled));
+      this.begunMessages?.grow(size - partial.length);
+      // The platform moves pages where it can, instead of their octets.
+      const grown = new Uint8Array(partial.buffer.transfer(size));
       this.#partial = partial = grown;
     }
     partial.set(buf.subarray(start, start + n), this.#partialLength);
