@@ -4,6 +4,7 @@
  * @module
  */
 import { delay } from "@std/async";
+import { checkBoolean, checkOptions, checkSignal, checkTime, optionNames } from "../http/engine.ts";
 import { type CallOptions as GrpcCallOptions, code } from "../grpc/mod.ts";
 import type { Settings } from "./endpoints.ts";
 import { ClientClosedError, KvError, toKvError, UnknownOutcomeError } from "./errors.ts";
@@ -95,10 +96,13 @@ export interface Bag {
   readonly idempotent: boolean | undefined;
 }
 
+const NAMES = optionNames<CallOptions>({ timeout: true, signal: true, idempotent: true });
+
 /** Reads the options of a call; `timeout` is what it has without. */
 export function bag(options: number | CallOptions | undefined, timeout: number | undefined): Bag {
   if (options === undefined) return { timeout, signal: undefined, idempotent: undefined };
   if (typeof options === "number") {
+    checkTime("call", "timeout", options);
     return { timeout: options, signal: undefined, idempotent: undefined };
   }
   if (typeof options !== "object" || options === null) {
@@ -108,7 +112,11 @@ export function bag(options: number | CallOptions | undefined, timeout: number |
       }`,
     );
   }
+  checkOptions("call", NAMES, options);
   const { signal, idempotent } = options;
+  checkTime("call", "timeout", options.timeout);
+  checkSignal("call", "signal", signal);
+  checkBoolean("call", "idempotent", idempotent);
   return { timeout: options.timeout ?? timeout, signal, idempotent };
 }
 

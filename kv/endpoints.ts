@@ -4,6 +4,7 @@
  * @module
  */
 import type { ClientOptions as GrpcOptions } from "../grpc/mod.ts";
+import { checkCallback, checkOptions, closestName, optionNames } from "../http/engine.ts";
 import type { LeaseLostError } from "./errors.ts";
 
 /** Milliseconds without input after which a connection with calls on it is asked whether it lives. */
@@ -63,9 +64,11 @@ export interface ClientOptions {
   readonly maxReceiveSize?: number;
   /**
    * Called once for each lease that was kept alive and no longer can be: its keys are gone or soon
-   * will be. What it throws is ignored. Not called for leases this client revokes.
+   * will be. What it throws is printed. Not called for leases this client revokes.
+   *
+   * Without it such a loss is printed by `console.error`; null silences.
    */
-  readonly onLeaseLost?: (lost: LeaseLostError) => void;
+  readonly onLeaseLost?: ((lost: LeaseLostError) => unknown) | null | undefined;
 }
 
 /** The configuration with its defaults. */
@@ -74,23 +77,33 @@ export interface Settings {
   readonly retrySleep: number;
   /** Milliseconds. */
   readonly timeout: number | undefined;
-  readonly onLeaseLost: (lost: LeaseLostError) => void;
+  readonly onLeaseLost: ClientOptions["onLeaseLost"];
   /** Whether watches ask for responses in pieces. */
   readonly fragment: boolean;
   readonly grpc: GrpcOptions;
 }
 
-const FIELDS = new Set([
-  "endpoints",
-  "retry",
-  "retrySleep",
-  "timeout",
-  "tls",
-  "connectTimeout",
-  "keepalive",
-  "maxReceiveSize",
-  "onLeaseLost",
-]);
+const NAMES = optionNames<ClientOptions>({
+  endpoints: true,
+  retry: true,
+  retrySleep: true,
+  timeout: true,
+  tls: true,
+  connectTimeout: true,
+  keepalive: true,
+  maxReceiveSize: true,
+  onLeaseLost: true,
+});
+const TLS_NAMES = optionNames<TlsOptions>({
+  serverName: true,
+  caCerts: true,
+  cert: true,
+  key: true,
+});
+const KEEPALIVE_NAMES = optionNames<Exclude<ClientOptions["keepalive"], false | undefined>>({
+  interval: true,
+  timeout: true,
+});
 
 /** @throws {TypeError} If the configuration is not one; says what to change. */
 export function settingsOf(options: ClientOptions): Settings {
@@ -98,11 +111,12 @@ export function settingsOf(options: ClientOptions): Settings {
     throw new TypeError('Cannot make a client without options: give { endpoints: ["host:port"] }');
   }
   for (const name in options) {
-    if (FIELDS.has(name)) continue;
+    if (NAMES.includes(name)) continue;
+    const near = closestName(name, NAMES);
     throw new TypeError(
       `Cannot make a client with an option ${JSON.stringify(name)}: its options are ${
-        [...FIELDS].join(", ")
-      }`,
+        NAMES.join(", ")
+      }${near === null ? "" : `: did you mean "${near}"?`}`,
     );
   }
   const { endpoints, tls } = options;
@@ -121,14 +135,19 @@ export function settingsOf(options: ClientOptions): Settings {
   if (secure.has(true) && tls === false) {
     throw new TypeError("Cannot make a client with https:// endpoints and tls: false");
   }
-  const { keepalive } = options;
+  const { keepalive, onLeaseLost } = options;
+  if (typeof tls !== "boolean" && tls !== undefined) checkOptions("use tls", TLS_NAMES, tls);
+  if (keepalive !== undefined && keepalive !== false) {
+    checkOptions("use keepalive", KEEPALIVE_NAMES, keepalive);
+  }
+  checkCallback("make a client", "onLeaseLost", onLeaseLost);
   return {
     retry: count("retry", options.retry, 5),
     retrySleep: count("retrySleep", options.retrySleep, 1_000),
     timeout: options.timeout === undefined
       ? undefined
       : positive("timeout", options.timeout) * 1_000,
-    onLeaseLost: options.onLeaseLost ?? (() => {}),
+    onLeaseLost,
     fragment: options.maxReceiveSize !== undefined,
     grpc: {
       targets: addresses.map(({ target }) => target),

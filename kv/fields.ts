@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { closestName } from "../http/engine.ts";
 import { fromKeyRange, type KeyRange, ONE_KEY, prefixRange } from "./range.ts";
 import type { Bytes, Int64, KeySelector } from "./types.ts";
 
@@ -70,9 +71,10 @@ export function check(operation: string, request: object): void {
   for (const name in request) {
     if (fields.has(name)) continue;
     const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+    const near = closestName(name, [...fields]);
     const advice = fields.has(camel)
       ? `it is called ${camel}`
-      : `its fields are ${[...fields].join(", ")}`;
+      : `its fields are ${[...fields].join(", ")}${near === null ? "" : `: did you mean ${near}?`}`;
     throw new TypeError(`Cannot ${operation} with a field ${shown(name)}: ${advice}`);
   }
 }

@@ -8,6 +8,7 @@
  * @module
  */
 import { delay } from "@std/async";
+import { abort, tell, tellError } from "../http/engine.ts";
 import { type CallStream, code } from "../grpc/mod.ts";
 import { reopenDelay } from "./backoff.ts";
 import { KvError, LeaseLostError } from "./errors.ts";
@@ -55,7 +56,8 @@ type KeepAliveCall = CallStream<{ readonly ID: bigint }, KeepAliveResult>;
 /** What the keeper needs of its client. */
 export interface LeaseKeeperOptions {
   readonly service: LeaseService;
-  readonly onLost: (lost: LeaseLostError) => void;
+  /** Told of lost leases; undefined: they are printed, null: nobody hears. */
+  readonly onLost: ((lost: LeaseLostError) => unknown) | null | undefined;
 }
 
 /** See the module. */
@@ -129,15 +131,14 @@ export class LeaseKeeper {
     this.#leases.delete(lease.ID);
     const lost = new LeaseLostError(lease.ID, how);
     this.#abort(lost);
-    try {
-      this.#options.onLost(lost);
-    } catch {
-      // As documented: other leases have to be kept alive meanwhile.
-    }
+    const { onLost } = this.#options;
+    if (onLost === undefined) tellError(undefined, "A lease that was kept alive is lost", lost);
+    else tell(onLost, lost);
   }
 
   #abort(lost: LeaseLostError): void {
-    this.#signals.get(lost.ID)?.abort(lost);
+    const controller = this.#signals.get(lost.ID);
+    if (controller !== undefined) abort(controller, lost);
     this.#signals.delete(lost.ID);
   }
 
