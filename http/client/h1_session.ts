@@ -17,7 +17,6 @@ import { ErrorCode } from "../message/error_code.ts";
 import { fieldOf, type FlatHeaders, latin1 } from "../message/headers.ts";
 import type { Socket, SocketAddress } from "../net/socket.ts";
 import { timers } from "../time/timer_wheel.ts";
-import { ready } from "../time/turn.ts";
 import { Watchdog } from "../time/watchdog.ts";
 import { BodyReader } from "../h1/body.ts";
 import { nextPiece } from "../h1/next_piece.ts";
@@ -415,7 +414,7 @@ class H1Exchange implements ClientExchange {
         if (body.done) this.#finish();
         if (piece !== null) {
           if (!input.empty) {
-            const turn = ready();
+            const turn = input.turn();
             if (turn !== undefined) await turn;
           }
           return piece;

@@ -5,11 +5,15 @@
  */
 import { ConnectionLostError } from "../message/error.ts";
 import type { Socket } from "../net/socket.ts";
+import { worked } from "../time/turn.ts";
 
 /** Capacity while little comes: what an idle connection costs. */
 const MIN_BUFFER_BYTES = 4 << 10;
 /** Capacity it grows to while reads fill it. */
 const MAX_BUFFER_BYTES = 128 << 10;
+
+/** So many octets read, as a power of two, are the work of a small chunk. */
+const WORK_SHIFT = 12;
 
 /** See the module. */
 export class Input {
@@ -25,6 +29,8 @@ export class Input {
   now = 0;
   /** Octets ever read. */
   total = 0;
+  /** Work done on what was read, in small chunks, since {@linkcode Input.turn} was asked. */
+  work = 0;
   readonly #socket: Socket;
   #reading: Promise<boolean> | null = null;
   #wantMore = false;
@@ -58,6 +64,13 @@ export class Input {
     return this.#reading ??= this.#read();
   }
 
+  /** A turn of the event loop to be awaited if much was done without one. */
+  turn(): Promise<void> | undefined {
+    const { work } = this;
+    this.work = 0;
+    return worked(work);
+  }
+
   /** Fills `into` directly; the buffer must be empty and no read under way. */
   async readInto(into: Uint8Array): Promise<number> {
     try {
@@ -68,6 +81,8 @@ export class Input {
       }
       this.now = performance.now();
       this.total += n;
+      const turn = worked(n >> WORK_SHIFT);
+      if (turn !== undefined) await turn;
       return n;
     } catch (error) {
       throw this.#lost(error);
@@ -96,15 +111,18 @@ export class Input {
       const n = await this.#socket.read(
         this.end === 0 ? this.buf : this.buf.subarray(this.end),
       );
-      this.#reading = null;
       this.now = performance.now();
       if (n === null) {
+        this.#reading = null;
         this.ended = true;
         return false;
       }
       this.end += n;
       this.total += n;
       this.#wantMore = n === room;
+      const turn = worked(n >> WORK_SHIFT);
+      if (turn !== undefined) await turn;
+      this.#reading = null;
       return true;
     } catch (error) {
       this.#reading = null;

@@ -7,6 +7,9 @@ const LARGE_PIECE_BYTES = 8 << 10;
 /** Octets of small pieces that are joined. */
 const MAX_JOINED_BYTES = 16 << 10;
 
+/** Work of a piece, whoever gets it included, in small chunks. */
+const PIECE_WORK = 16;
+
 /** Input that has to wait behind a piece for it to be joined with what follows: less is not worth it. */
 const MIN_JOINED_INPUT = 256;
 
@@ -18,6 +21,7 @@ const MIN_JOINED_INPUT = 256;
  */
 export function nextPiece(body: BodyReader, input: Input): Uint8Array | null {
   if (!advance(body, input, input.end)) return null;
+  input.work += PIECE_WORK;
   const { buf } = input;
   const first = body.dataEnd - body.dataStart;
   if (first >= LARGE_PIECE_BYTES || input.end - input.start < MIN_JOINED_INPUT || body.done) {
@@ -45,5 +49,6 @@ export function nextPiece(body: BodyReader, input: Input): Uint8Array | null {
 function advance(body: BodyReader, input: Input, end: number): boolean {
   const found = body.next(input.buf, input.start, end);
   input.start += body.consumed;
+  input.work++;
   return found === Found.DATA;
 }

@@ -144,6 +144,13 @@ export class Connection implements FrameSink, OutboundOwner {
 
   // ---- receiving -------------------------------------------------------------------------------
 
+  /** Work done since the last look, in small frames. */
+  takeWork(): number {
+    const { work } = this.#reader;
+    this.#reader.work = 0;
+    return work;
+  }
+
   /** Octets needed for the frame that begins at `start`, or 0 if that is not known yet. */
   frameSize(buf: Uint8Array, start: number, end: number): number {
     return this.#preface < PREFACE.length ? 0 : this.#reader.frameSize(buf, start, end);

@@ -13,6 +13,9 @@ export const MAX_CONTINUATION_FRAMES = 8;
 /** Octets one compressed header block may have. */
 export const MAX_HEADER_BLOCK_SIZE = 256 << 10;
 
+/** Work of a header block, and of the request it mostly is, in small frames. */
+const HEADERS_WORK = 8;
+
 /** Who is told of frames. Payloads are `buf[start, end)`, valid during the call only. */
 export interface FrameSink {
   /** `size` is what flow control counts: the whole payload with its padding. */
@@ -58,6 +61,8 @@ function protocolError(message: string): ProtocolError {
 
 /** Cuts bytes into frames and hands them to a sink. */
 export class FrameReader {
+  /** Frames read, and what their header blocks add: see {@linkcode HEADERS_WORK}. */
+  work = 0;
   readonly #maxFrameSize: number;
   /** A header block whose END_HEADERS has not come. */
   #block: Uint8Array | null = null;
@@ -92,6 +97,7 @@ export class FrameReader {
       }
       const payload = start + FRAME_HEADER_SIZE;
       if (end - payload < length) return start;
+      this.work++;
       this.#frame(
         buf[start + 3]!,
         buf[start + 4]!,
@@ -146,6 +152,7 @@ export class FrameReader {
           dependsOn = readUint32(buf, start) & MAX_STREAM_ID;
           start += 5;
         }
+        this.work += HEADERS_WORK;
         const endStream = (flags & Flag.END_STREAM) !== 0;
         if (flags & Flag.END_HEADERS) {
           sink.onHeaderBlock(id, buf, start, end, endStream, dependsOn);

@@ -9,6 +9,7 @@ import { LingeringClose } from "../net/lingering_close.ts";
 import type { Socket } from "../net/socket.ts";
 import { SocketWriter, type WriterEvents } from "../net/socket_writer.ts";
 import { type TimerNode, timers } from "../time/timer_wheel.ts";
+import { worked } from "../time/turn.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import { Connection } from "./connection.ts";
 import type { ConnectionOptions, ConnectionOwner } from "./connection_options.ts";
@@ -21,6 +22,10 @@ import type { Stream } from "./stream.ts";
 const MIN_READ_BUFFER = 2 << 10;
 /** Read buffer of a connection that moves bulk data. */
 const MAX_READ_BUFFER = 256 << 10;
+/** Input given to the connection at once: more than any frame, and not too many small ones. */
+const SLICE_BYTES = 32 << 10;
+/** So many bytes of input, as a power of two, are the work of a small frame. */
+const WORK_SHIFT = 12;
 /** Small reads in a row after which the buffer shrinks again. */
 const SHRINK_AFTER = 32;
 
@@ -299,7 +304,7 @@ export class Session implements ConnectionOwner, WriterEvents {
     if (head !== undefined && head.length > 0) {
       if (head.length > buf.length) buf = new Uint8Array(head.length + MIN_READ_BUFFER);
       buf.set(head);
-      have = this.#take(buf, head.length);
+      have = await this.#take(buf, 0, head.length);
     }
     try {
       while (!this.#done) {
@@ -316,7 +321,8 @@ export class Session implements ConnectionOwner, WriterEvents {
           have = 0;
           continue;
         }
-        have = this.#take(buf, have + n);
+        const left = this.#take(buf, 0, have + n);
+        have = typeof left === "number" ? left : await left;
         if (n === room && buf.length < MAX_READ_BUFFER) {
           buf = resized(buf, have, Math.min(buf.length * 4, MAX_READ_BUFFER));
           small = 0;
@@ -342,19 +348,31 @@ export class Session implements ConnectionOwner, WriterEvents {
     );
   }
 
-  /** Gives `buf[0, have)` to the connection; returns how much of it, moved to the front, is left. */
-  #take(buf: Uint8Array, have: number): number {
+  /**
+   * Gives `buf[start, end)` to the connection, in slices between which the event loop may turn; returns
+   * how much of it, moved to the front, is left.
+   */
+  #take(buf: Uint8Array, start: number, end: number): number | Promise<number> {
     const { connection } = this;
     this.#turn = 0;
     connection.now = performance.now();
-    const used = connection.receive(buf, 0, have);
+    let turn: Promise<void> | undefined;
+    let done: boolean;
+    do {
+      const until = Math.min(end, start + SLICE_BYTES);
+      done = until === end;
+      turn = worked((until - start) >> WORK_SHIFT);
+      start = connection.receive(buf, start, until);
+      turn = worked(connection.takeWork()) ?? turn;
+    } while (!done && turn === undefined);
     this.#keepalive?.onInput();
     if (connection.settingsAcked && connection.settled && !this.#closing && this.#fatal === null) {
       this.#startTimer.clear();
     }
-    if (used === have) return 0;
-    buf.copyWithin(0, used, have);
-    return have - used;
+    if (!done) return turn!.then(() => this.#done ? 0 : this.#take(buf, start, end));
+    const left = end - start;
+    if (left > 0) buf.copyWithin(0, start, end);
+    return turn === undefined ? left : turn.then(() => left);
   }
 
   // ---- ending ----------------------------------------------------------------------------------

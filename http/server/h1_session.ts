@@ -37,6 +37,8 @@ export const MAX_CHUNKED_DRAIN_BYTES = 4 << 20;
 const MAX_AHEAD_BYTES = 16 << 10;
 /** Output gathered from pipelined requests before it is sent. */
 const PIPELINE_FLUSH_BYTES = 32 << 10;
+/** Work of a request, in small chunks: see {@linkcode Input.work}. */
+const REQUEST_WORK = 16;
 /** Times the microtask queue may run before a head without body leaves alone. */
 const DEFER_HOPS = 4;
 
@@ -218,6 +220,11 @@ export class ServerSession {
         output.flush();
         await output.flushed();
       }
+      input.work += REQUEST_WORK;
+      const turn = input.turn();
+      if (turn === undefined) continue;
+      await turn;
+      if (this.#destroyed) return;
     }
   }
 

@@ -24,7 +24,6 @@ import { BodyReader } from "../h1/body.ts";
 import { nextPiece } from "../h1/next_piece.ts";
 import type { OutBuffer } from "../net/out_buffer.ts";
 import type { RequestHead } from "../h1/read.ts";
-import { ready } from "../time/turn.ts";
 import type { ServerSession } from "./h1_session.ts";
 import {
   writeChunk,
@@ -199,7 +198,7 @@ export class H1ServerStream extends ServerStream {
       if (piece !== null) {
         this.#count(piece.length);
         if (!input.empty) {
-          const turn = ready();
+          const turn = input.turn();
           if (turn !== undefined) await turn;
         }
         return piece;
