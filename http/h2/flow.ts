@@ -3,9 +3,9 @@
  *
  * Windows of streams bound memory, the window of the connection does not: its credit goes back on
  * receipt, stream credit on consumption, so that a consumer that stops stalls its own stream and
- * nobody else's. Every stream starts with {@linkcode START_WINDOW}. Its window doubles each time its
- * consumer took an eighth of it, which keeps it some eight times what was consumed: like TCP's slow
- * start, only faster. What windows grow by is counted, and no more than {@linkcode MAX_GROWN} of a
+ * nobody else's. Every stream starts with {@linkcode START_WINDOW}. Its window grows
+ * {@linkcode GROWTH} times each time its consumer took an eighth of it: after 8 KiB to 256 KiB, after
+ * 40 KiB to 1 MiB, which is like TCP's slow start, only faster. What windows grow by is counted, and no more than {@linkcode MAX_GROWN} of a
  * connection at once; when that is nearly used up, streams with more than their share give some back
  * as they go on. So a peer whose data nobody reads can leave 64 KiB a stream here, and the most a connection
  * can hold is that for each stream and {@linkcode MAX_GROWN}.
@@ -28,6 +28,9 @@ export const DEFAULT_STREAM_WINDOW = 1 << 20;
 
 /** Window the connection gets by default: many streams may move bulk data at once. */
 export const DEFAULT_CONNECTION_WINDOW = 16 << 20;
+
+/** How many times larger a window gets. Doubling would cost uploads of 1 MiB one more stall. */
+export const GROWTH = 4;
 
 /** Octets the windows of one connection's streams may have grown by, together. */
 export const MAX_GROWN = 32 << 20;

@@ -1,4 +1,10 @@
-import { CREDIT_SHARE, INITIAL_CONNECTION_WINDOW, MAX_GROWN, START_WINDOW } from "./flow.ts";
+import {
+  CREDIT_SHARE,
+  GROWTH,
+  INITIAL_CONNECTION_WINDOW,
+  MAX_GROWN,
+  START_WINDOW,
+} from "./flow.ts";
 import type { FrameWriter } from "./frame_writer.ts";
 import type { Stream } from "./stream.ts";
 import type { OpenStreams } from "./stream_map.ts";
@@ -138,7 +144,7 @@ export class Inbound {
     stream.window = this.startWindow;
   }
 
-  /** The consumer keeps up: its stream's window doubles, as far as there is room for that. */
+  /** The consumer keeps up: its stream's window grows, as far as there is room for that. */
   #resize(stream: Stream): void {
     stream.consumedOctets = 0;
     const { window } = stream;
@@ -149,7 +155,7 @@ export class Inbound {
     );
     // A window is made smaller by credit that does not go back.
     const change = window <= largest
-      ? Math.min(window, largest - window, room)
+      ? Math.min(window * (GROWTH - 1), largest - window, room)
       : -Math.min(window - largest, stream.credit);
     stream.window += change;
     stream.credit += change;
