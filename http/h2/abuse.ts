@@ -27,7 +27,7 @@ import { ErrorCode } from "../message/error_code.ts";
 const MAX_CONTROL_BACKLOG = 2 << 20;
 
 /** DATA frames of one connection that may wait for their readers whatever their size. */
-const MAX_UNREAD_FRAMES = 64 << 10;
+const MAX_UNREAD_FRAMES = 256 << 10;
 
 /** Octets unread DATA frames must have on average if there are more. */
 export const MIN_MEAN_OCTETS = 4;

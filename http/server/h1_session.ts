@@ -38,7 +38,7 @@ const MAX_AHEAD_BYTES = 16 << 10;
 /** Output gathered from pipelined requests before it is sent. */
 const PIPELINE_FLUSH_BYTES = 32 << 10;
 /** Work of a request, in small chunks: see {@linkcode Input.work}. */
-const REQUEST_WORK = 16;
+const REQUEST_WORK = 8;
 /** Times the microtask queue may run before a head without body leaves alone. */
 const DEFER_HOPS = 4;
 

@@ -10,26 +10,32 @@
  */
 import { setImmediate } from "node:timers";
 
-/** Work between two turns. A unit is a small frame or chunk: with what it causes, others wait some 10 ms. */
-const UNITS_PER_TURN = 2048;
+/** Milliseconds of work after which the loop turns: others wait little longer than this. */
+const TURN_MS = 4;
 
-/** An item handed to the user: 128 of them in a turn, at 100 µs of work for each, keep others 13 ms. */
+/** Work between two looks at the clock. A unit is a small frame or chunk with what it causes. */
+const UNITS_PER_LOOK = 1024;
+
+/** An item handed to the user, in such units. */
 const ITEM_UNITS = 16;
 
 let units = 0;
+let turnedAt = 0;
 let next: Promise<void> | null = null;
 
 /**
- * Counts work that was done without a wait: 1 for a small frame. Returns undefined, or when that was
- * enough a promise of the next turn, to be awaited before going on.
+ * Counts work that was done without a wait: 1 for a small frame. Returns undefined, or when it took
+ * long enough a promise of the next turn, to be awaited before going on.
  */
 export function worked(amount: number): Promise<void> | undefined {
+  if (next !== null) return next;
   units += amount;
-  // No turn is counted that came about by itself: looking for those would cost more than one too many.
-  if (units < UNITS_PER_TURN) return undefined;
-  return next ??= new Promise((resolve) => {
+  if (units < UNITS_PER_LOOK) return undefined;
+  units = 0;
+  // Turns that came about by themselves are not seen: one too many costs less than watching for them.
+  return performance.now() - turnedAt < TURN_MS ? undefined : next = new Promise((resolve) => {
     setImmediate(() => {
-      units = 0;
+      turnedAt = performance.now();
       next = null;
       resolve();
     });
@@ -38,8 +44,8 @@ export function worked(amount: number): Promise<void> | undefined {
 
 /**
  * Counts one item that is handed out without a wait, or `cost` where it is as much work as that many.
- * Returns undefined, or when the turn has had enough of them a promise of the next turn, to be awaited
- * before the item is given.
+ * Returns undefined, or when there were enough of them a promise of the next turn, to be awaited before
+ * the item is given.
  */
 export function ready(cost = 1): Promise<void> | undefined {
   return worked(cost * ITEM_UNITS);
