@@ -23,8 +23,8 @@ export {
 } from "./message/options.ts";
 export { abort, printable, tell, tellError } from "./message/tell.ts";
 export { dial, type DialOptions, type Lookup } from "./net/dial.ts";
-export { checkTls, type DialTlsOptions } from "./net/handshake.ts";
 export { checkPlatformWays } from "./net/platform_tls.ts";
+export { checkTls, type DialTlsOptions } from "./net/tls_options.ts";
 export {
   type Admission,
   LISTEN_NAMES,

@@ -44,12 +44,8 @@ export {
   type HeaderValue,
 } from "./message/headers.ts";
 export { BodyTooLargeError, DEFAULT_SERVER_LIMITS, type ServerLimits } from "./server/limits.ts";
-export {
-  type HttpServer,
-  listen,
-  type PlatformServer,
-  type ServerOptions,
-} from "./server/listen.ts";
+export { listen } from "./server/listen.ts";
+export { type HttpServer, type PlatformServer, type ServerOptions } from "./server/options.ts";
 export { MessageError } from "./message/message_error.ts";
 export { type Query } from "./message/query.ts";
 export {
@@ -63,7 +59,7 @@ export { type WebSocketBinaryType, type WebSocketConnection } from "./websocket/
 export { type WebSocketEvents, type WebSocketListener } from "./websocket/events.ts";
 export { type WebSocketOptions } from "./websocket/options.ts";
 export { type Lookup } from "./net/dial.ts";
-export { type DialTlsOptions } from "./net/handshake.ts";
+export { type DialTlsOptions } from "./net/tls_options.ts";
 export { type Certificate } from "./net/certificate.ts";
 export { type ListenOptions } from "./net/listen_options.ts";
 export { type PeerCertificate } from "./net/socket.ts";

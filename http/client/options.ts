@@ -21,9 +21,9 @@ import {
 import type { PoolOptions } from "./pool.ts";
 import { DEFAULT_MAX_PER_HOST } from "./pool.ts";
 import type { Lookup } from "../net/dial.ts";
-import { checkTls } from "../net/handshake.ts";
 import { checkProtocols } from "../net/listen_options.ts";
 import { checkPlatformWays } from "../net/platform_tls.ts";
+import { checkTls } from "../net/tls_options.ts";
 import { checkProxy, type ProxyConfig } from "./proxy.ts";
 import { DEFAULT_MAX_REDIRECTS } from "./redirect.ts";
 import type { Progress } from "./stream.ts";

@@ -10,10 +10,9 @@ import type { ClientExchange, ExchangeTimeouts, RequestStart } from "./exchange.
 import { ClientSession } from "./h1_session.ts";
 import { H2Exchange } from "./h2_exchange.ts";
 import { Session, type SessionOptions } from "../h2/mod.ts";
-import type { DialTlsOptions } from "../net/handshake.ts";
-import type { ClientEngine } from "../net/platform_tls.ts";
 import { Probe } from "./probe.ts";
 import type { Socket } from "../net/socket.ts";
+import type { ClientEngine, DialTlsOptions } from "../net/tls_options.ts";
 import { dialProxy, dialThrough } from "./tunnel.ts";
 import type { Target } from "../message/url.ts";
 import { Waiter } from "./waiter.ts";

@@ -6,7 +6,8 @@
 import { Attempt, type DialOptions } from "../net/dial.ts";
 import { HeadSearch, readResponseHead } from "../h1/read.ts";
 import { RESPONSE_HEAD_LIMITS } from "./h1_session.ts";
-import { type DialTlsOptions, handshake } from "../net/handshake.ts";
+import { handshake } from "../net/handshake.ts";
+import type { DialTlsOptions } from "../net/tls_options.ts";
 import { proxyFields } from "./proxy.ts";
 import { denoSocket, type Socket } from "../net/socket.ts";
 import { statusText } from "../message/status_text.ts";

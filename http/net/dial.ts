@@ -9,9 +9,10 @@ import { setImmediate } from "node:timers";
 import { abortable } from "@std/async";
 import { DialError, type DialPhase, TimeoutError } from "../message/error.ts";
 import { MAX_TIMER_MS } from "../message/options.ts";
-import { type DialTlsOptions, handshake, type Opening } from "./handshake.ts";
+import { handshake } from "./handshake.ts";
 import { race } from "./happy_eyeballs.ts";
-import { checkPlatformWays, type ClientEngine, connectPlatformTls } from "./platform_tls.ts";
+import { checkPlatformWays, connectPlatformTls } from "./platform_tls.ts";
+import type { ClientEngine, DialTlsOptions, Opening } from "./tls_options.ts";
 import { denoSocket, type Socket } from "./socket.ts";
 
 /**

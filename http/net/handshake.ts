@@ -1,61 +1,15 @@
 /**
- * TLS of a client: checked settings, and the handshake on a connection that is open already.
+ * TLS of a client: the handshake on a connection that is open already.
  *
  * @module
  */
 import { isIP } from "node:net";
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
-import { checkAuthorities, checkPair } from "./certificate.ts";
 import { identityFault } from "./identity.ts";
-import { checkText } from "../message/options.ts";
-import { type ClientEngine, startPlatformTls } from "./platform_tls.ts";
+import { startPlatformTls } from "./platform_tls.ts";
 import { denoSocket, nodeSocket, type Socket } from "./socket.ts";
 import { SocketDuplex } from "./node_duplex.ts";
-
-/** TLS settings of a client. */
-export interface DialTlsOptions {
-  /** Name the certificate must be for, and the server name sent (SNI). @default the host */
-  readonly serverName?: string;
-  /** PEM certificates of authorities to trust besides the system's. */
-  readonly caCerts?: readonly string[];
-  /** Client certificate chain, PEM, leaf first. Needs `key`. */
-  readonly cert?: string;
-  /** Private key of `cert`, PEM. */
-  readonly key?: string;
-  /** ALPN protocols (RFC 7301), most wanted first. */
-  readonly alpnProtos?: readonly string[];
-}
-
-/**
- * Checks certificates and keys, which the platform would look at only when it connects, or never.
- * `what` says what cannot be done otherwise, as `make client`.
- *
- * @throws {TypeError} If one cannot be used.
- */
-export function checkTls(options: DialTlsOptions, what: string): void {
-  const { caCerts, cert, key, serverName } = options;
-  checkText(what, "serverName", serverName);
-  if (caCerts !== undefined) {
-    if (!Array.isArray(caCerts)) {
-      throw new TypeError(`Cannot ${what} as caCerts must be a list of PEM texts: got ${caCerts}`);
-    }
-    caCerts.forEach((pem, i) => checkAuthorities(pem, `caCerts[${i}]`, what));
-  }
-  if ((cert === undefined) !== (key === undefined)) {
-    throw new TypeError(`Cannot ${what} as cert and key must be given together`);
-  }
-  if (cert !== undefined) checkPair(cert, key, what);
-}
-
-/** An attempt to connect, which may be given up at any time. */
-export interface Opening {
-  /** Closes `held` when the attempt is given up, instead of what was held before. */
-  hold<T extends { close(): void }>(held: T): T;
-  /** Throws if the attempt was given up. */
-  check(): void;
-  /** Whose TLS is used. */
-  readonly engine: ClientEngine;
-}
+import type { DialTlsOptions, Opening } from "./tls_options.ts";
 
 /**
  * Makes the handshake on `conn`, which from then on belongs to the socket returned. Rejects with the

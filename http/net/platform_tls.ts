@@ -5,11 +5,8 @@
  * @module
  */
 import { abortable } from "@std/async";
-import type { DialTlsOptions, Opening } from "./handshake.ts";
+import type { DialTlsOptions, Opening } from "./tls_options.ts";
 import { denoSocket, type Socket } from "./socket.ts";
-
-/** Whose TLS a client uses: the one this module chose case by case, or the platform's alone. */
-export type ClientEngine = "own" | "deno";
 
 /** Where connections of a client go, as far as the platform's calls may be unable to. */
 export interface PlatformWays {

@@ -7,7 +7,7 @@ import { checkPair } from "../net/certificate.ts";
 import { FetchStream, readFetchHead } from "./fetch_stream.ts";
 import { type ErrorListener, type Handler, runHandler } from "./handler.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
-import type { PlatformServer, ServerOptions } from "./listen.ts";
+import type { PlatformServer, ServerOptions } from "./options.ts";
 import {
   checkBoolean,
   checkCallback,
