@@ -16,15 +16,20 @@ export interface Arguments {
   readonly implied?: object;
 }
 
-/** @throws {TypeError} If they do not fit the method; says which forms do. */
-export function readArguments(method: DescMethod, args: readonly unknown[]): Arguments {
+/**
+ * Makes what reads the arguments of a method. It throws `TypeError` if they do not fit the method, and
+ * says which forms do.
+ */
+export function argumentsOf(method: DescMethod): (args: readonly unknown[]) => Arguments {
   const what = `call ${method.parent.typeName}.${method.name}`;
-  try {
-    return read(method, args, what);
-  } catch (error) {
-    if (error instanceof TypeError) error.message += `. ${formsOf(method)}`;
-    throw error;
-  }
+  return (args) => {
+    try {
+      return read(method, args, what);
+    } catch (error) {
+      if (error instanceof TypeError) error.message += `. ${formsOf(method)}`;
+      throw error;
+    }
+  };
 }
 
 function read(method: DescMethod, args: readonly unknown[], what: string): Arguments {

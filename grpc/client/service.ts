@@ -9,7 +9,7 @@ import type {
   MessageShape,
 } from "@bufbuild/protobuf";
 import { findService } from "../wire/method.ts";
-import { readArguments } from "./arguments.ts";
+import { argumentsOf } from "./arguments.ts";
 import type { CallOptions } from "./call_options.ts";
 import { CallStream } from "./call_stream.ts";
 import type { Conn } from "./conn.ts";
@@ -92,19 +92,30 @@ export function newService(
 }
 
 function methodClient(conn: Conn, method: DescMethod): Call {
+  const read = argumentsOf(method);
+  if (method.methodKind === "unary") {
+    const unary = method as DescMethodUnary;
+    return (...args) => {
+      let given;
+      try {
+        given = read(args);
+      } catch (error) {
+        return rejectSoon(error);
+      }
+      return conn.call(unary, given.request!, given.options);
+    };
+  }
+  const streaming = method as DescMethodStreaming;
   return (...args) => {
     let given;
     try {
-      given = readArguments(method, args);
+      given = read(args);
     } catch (error) {
       return rejectSoon(error);
     }
     const { request, options, implied } = given;
-    if (method.methodKind === "unary") {
-      return conn.call(method as DescMethodUnary, request as object, options);
-    }
     return handled(
-      conn.openStream(method as DescMethodStreaming, options, request ?? null)
+      conn.openStream(streaming, options, request ?? null)
         .then((call) => new CallStream<object, object>(call, implied ?? null)),
     );
   };
