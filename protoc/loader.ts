@@ -1,8 +1,9 @@
 import { createRegistry, type DescFile, type DescMessage, type Registry } from "@bufbuild/protobuf";
 import { type CompiledFile, Compiler, type Content, type ParsedFile } from "./compile/compiler.ts";
 import { type Diagnostic, ProtoError } from "./lex/diagnostic.ts";
+import { checkBoolean, checkCallback, checkOptions, optionNames } from "../http/message/options.ts";
 import { createDescriptors } from "./compile/descriptor_set.ts";
-import { findFiles, ImportRoots } from "./import_roots.ts";
+import { findFiles, ImportRoots, isCanonicalName } from "./import_roots.ts";
 import type { FieldNode, FileNode, MessageNode } from "./syntax/ast.ts";
 import { wellKnownDescriptor } from "./well_known/files.ts";
 
@@ -33,6 +34,12 @@ export interface LoaderOptions {
   readonly retainOptions?: boolean;
 }
 
+const LOADER_NAMES = optionNames<LoaderOptions>({
+  resolve: true,
+  sourceInfo: true,
+  retainOptions: true,
+});
+
 /** Options of {@linkcode Loader.loadFile} and {@linkcode Loader.loadAll}. */
 export interface RootOptions {
   /**
@@ -41,6 +48,15 @@ export interface RootOptions {
    * @default {["."]}
    */
   readonly roots?: readonly string[];
+}
+
+const ROOT_NAMES = optionNames<RootOptions>({ roots: true });
+
+function checkRoots(options: RootOptions): readonly string[] {
+  checkOptions("load files", ROOT_NAMES, options);
+  const { roots = ["."] } = options;
+  if (Array.isArray(roots) && roots.every((root) => typeof root === "string")) return roots;
+  throw new TypeError("Cannot load files as roots must be a list of directories");
 }
 
 /**
@@ -84,6 +100,10 @@ export class Loader {
 
   /** Creates a loader that knows the built-in files only. */
   constructor(options: LoaderOptions = {}) {
+    checkOptions("make a loader", LOADER_NAMES, options);
+    checkCallback("make a loader", "resolve", options.resolve);
+    checkBoolean("make a loader", "sourceInfo", options.sourceInfo);
+    checkBoolean("make a loader", "retainOptions", options.retainOptions);
     this.loaded = this.#loaded;
     this.#resolve = options.resolve;
     this.#compiler = new Compiler({
@@ -166,7 +186,7 @@ export class Loader {
     paths: readonly (string | URL)[],
     options: RootOptions = {},
   ): Promise<DescFile[]> {
-    const roots = new ImportRoots(options.roots ?? ["."]);
+    const roots = new ImportRoots(checkRoots(options));
     const found = await findFiles(paths, roots);
     if (found.missing.length > 0) throw new ProtoError(found.missing);
     const files = found.names.map((name) => ({ name, text: undefined }));
@@ -258,7 +278,7 @@ export class Loader {
   }
 
   async #fetchOne(name: string, roots: ImportRoots | undefined): Promise<Content | undefined> {
-    if (this.#compiler.get(name)) return undefined;
+    if (!isCanonicalName(name) || this.#compiler.get(name)) return undefined;
     return checkResolved(name, await this.#resolve?.(name)) ?? await roots?.read(name);
   }
 }

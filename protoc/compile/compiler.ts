@@ -4,7 +4,7 @@ import { type Diagnostic, Diagnostics } from "../lex/diagnostic.ts";
 import { LinkContext } from "../link/context.ts";
 import { compileFile } from "./phases.ts";
 import { parseFile } from "../syntax/parse_file.ts";
-import { isCanonicalName } from "../import_roots.ts";
+import { nameFault } from "../import_roots.ts";
 import { Source } from "../lex/source.ts";
 import { SourceInfo } from "../syntax/source_info.ts";
 import { type SymbolNode, SymbolTable } from "../link/symbols.ts";
@@ -213,12 +213,8 @@ export class Compiler {
   #compileNew(name: string, content: Content | ParsedFile | undefined): CompiledFile | undefined {
     let isWellKnown = false;
     if (content === undefined) {
-      if (!isCanonicalName(name)) {
-        return this.#reportFile(
-          name,
-          'Backslashes, consecutive slashes, ".", or ".." are not allowed in the virtual path',
-        );
-      }
+      const fault = nameFault(name);
+      if (fault !== undefined) return this.#reportFile(name, fault);
       content = this.#options.read(name);
       isWellKnown = content === undefined;
       content ??= wellKnownText(name);
