@@ -89,8 +89,16 @@ export function joinAddr(hostname: string, port: number): string {
  */
 export type AcceptErrorHandler = (error: unknown, accepting: boolean) => void;
 
-/** Asked before a TLS handshake begins, with how many are under way; false closes the connection. */
-export type Admission = (handshaking: number) => boolean;
+/** Decides which connections are let in. */
+export interface Admission {
+  /**
+   * Asked for each connection with the client's address, before a TLS handshake; `handshaking` are
+   * under way. False closes the connection.
+   */
+  enter(hostname: string, handshaking: number): boolean;
+  /** A connection that was let in is closed. */
+  leave(hostname: string): void;
+}
 
 /** What `listen(2)` takes; the system cuts it to its own limit. */
 const MAX_BACKLOG = 2 ** 31 - 1;

@@ -16,6 +16,8 @@ import { denoSocket, type Socket } from "./socket.ts";
 import { acceptTcp, listenTcp } from "./tcp_listener.ts";
 import { tlsListener } from "./tls_listener.ts";
 
+const EVERYBODY: Admission = { enter: () => true, leave: () => {} };
+
 /**
  * Opens a port and hands every connection, TLS handshake done, to `onSocket`. Throws at once if the
  * configuration is wrong or the port cannot be had.
@@ -24,13 +26,15 @@ export function openListener(
   options: ListenOptions,
   onSocket: (socket: Socket) => void,
   onError: AcceptErrorHandler = () => {},
-  admits: Admission = () => true,
+  admission: Admission = EVERYBODY,
 ): Listener {
   const { hostname, port } = parseAddr(options.addr);
   checkListenOptions(options);
   const { backlog } = options;
-  if (options.tls === true) return tlsListener(options, hostname, port, onSocket, onError, admits);
-  return plainListener(hostname, port, backlog, onSocket, onError);
+  if (options.tls === true) {
+    return tlsListener(options, hostname, port, onSocket, onError, admission);
+  }
+  return plainListener(hostname, port, backlog, onSocket, onError, admission);
 }
 
 function plainListener(
@@ -39,9 +43,20 @@ function plainListener(
   backlog: number | undefined,
   onSocket: (socket: Socket) => void,
   onError: AcceptErrorHandler,
+  admission: Admission,
 ): Listener {
   const listener = listenTcp(hostname, port, backlog);
-  const accepting = acceptTcp(listener, (conn) => onSocket(denoSocket(conn)), onError);
+  const accepting = acceptTcp(listener, (conn) => {
+    const { hostname } = conn.remoteAddr as Deno.NetAddr;
+    if (!admission.enter(hostname, 0)) return conn.close();
+    const socket = denoSocket(conn, null, () => admission.leave(hostname));
+    try {
+      onSocket(socket);
+    } catch (error) {
+      socket.close();
+      throw error;
+    }
+  }, onError);
   return {
     addr: joinAddr(listener.addr.hostname, listener.addr.port),
     port: listener.addr.port,

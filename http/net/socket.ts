@@ -83,11 +83,13 @@ function denoAddress(addr: Deno.Addr): SocketAddress {
 class DenoSocket implements Socket {
   readonly #conn: Deno.Conn;
   readonly tls: TlsInfo | null;
+  readonly #onClosed: (() => void) | undefined;
   #closed = false;
 
-  constructor(conn: Deno.Conn, tls: TlsInfo | null) {
+  constructor(conn: Deno.Conn, tls: TlsInfo | null, onClosed?: () => void) {
     this.#conn = conn;
     this.tls = tls;
+    this.#onClosed = onClosed;
   }
 
   get remoteAddr(): SocketAddress {
@@ -133,13 +135,21 @@ class DenoSocket implements Socket {
     } catch {
       // The runtime had closed it already, which is what was asked for.
     }
+    this.#onClosed?.();
   }
 }
 
-/** Wraps a Deno connection. Nagle's algorithm is switched off: the engine batches its writes itself. */
-export function denoSocket(conn: Deno.Conn, tls: TlsInfo | null = null): Socket {
+/**
+ * Wraps a Deno connection. Nagle's algorithm is switched off: the engine batches its writes itself.
+ * `onClosed` is called when the socket is closed.
+ */
+export function denoSocket(
+  conn: Deno.Conn,
+  tls: TlsInfo | null = null,
+  onClosed?: () => void,
+): Socket {
   if (tls === null && "setNoDelay" in conn) (conn as Deno.TcpConn).setNoDelay(true);
-  return new DenoSocket(conn, tls);
+  return new DenoSocket(conn, tls, onClosed);
 }
 
 /** Bytes that may wait unread in a Node socket before it is told to stop reading. */

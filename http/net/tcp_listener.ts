@@ -57,6 +57,8 @@ export function acceptTcp(
         continue;
       }
       try {
+        // Of a client that vanishes while nothing is sent to it, TCP alone can tell.
+        conn.setKeepAlive(true);
         onConn(conn);
       } catch (error) {
         onError(error, true);

@@ -35,9 +35,9 @@ export function tlsListener(
   port: number,
   onSocket: (socket: Socket) => void,
   onError: AcceptErrorHandler,
-  admits: Admission,
+  admission: Admission,
 ): Listener {
-  const acceptor = new TlsAcceptor(options, onSocket, onError, admits);
+  const acceptor = new TlsAcceptor(options, onSocket, onError, admission);
   const { server } = acceptor;
   const bound = bind(server, hostname, port, options.backlog);
   if (bound === null) return throughScript(acceptor, hostname, port, options.backlog, onError);
@@ -83,7 +83,7 @@ class TlsAcceptor {
   readonly #store: CertificateStore;
   readonly #onSocket: (socket: Socket) => void;
   readonly #onError: AcceptErrorHandler;
-  readonly #admits: Admission;
+  readonly #admission: Admission;
   /** Connections whose handshake is not over, by what they are known by then. */
   readonly #handshaking = new Map<unknown, { destroy(): unknown }>();
   /** Takes what the platform accepts. */
@@ -93,13 +93,13 @@ class TlsAcceptor {
     options: ListenOptions,
     onSocket: (socket: Socket) => void,
     onError: AcceptErrorHandler,
-    admits: Admission,
+    admission: Admission,
   ) {
     this.#options = options;
     this.#store = new CertificateStore(options.certs, options.clientCa, options.ciphers);
     this.#onSocket = onSocket;
     this.#onError = onError;
-    this.#admits = admits;
+    this.#admission = admission;
     this.server = this.#makeServer((socket) => {
       this.#handshaking.delete(clientOf(socket));
       return null;
@@ -112,6 +112,7 @@ class TlsAcceptor {
   #onConnection(raw: NodeSocket, handshake: (raw: NodeSocket) => void): void {
     // The TCP socket itself: on the TLS socket around it the setting does not always take.
     raw.setNoDelay(true);
+    raw.setKeepAlive(true);
     if (nodeInternals.handleOf(raw) === null) return this.wrap(nodeSocket(raw));
     if (!this.#admit(clientOf(raw), raw)) return;
     handshake.call(this.server, raw);
@@ -133,12 +134,18 @@ class TlsAcceptor {
 
   /** A connection costs from its handshake on, so it counts from there. */
   #admit(key: unknown, raw: NodeSocket | SocketDuplex): boolean {
-    if (!this.#admits(this.#handshaking.size)) {
+    const hostname = raw instanceof SocketDuplex
+      ? raw.socket.remoteAddr.hostname
+      : raw.remoteAddress ?? "";
+    if (!this.#admission.enter(hostname, this.#handshaking.size)) {
       raw.destroy();
       return false;
     }
     this.#handshaking.set(key, raw);
-    raw.on("close", () => this.#handshaking.delete(key));
+    raw.on("close", () => {
+      this.#handshaking.delete(key);
+      this.#admission.leave(hostname);
+    });
     return true;
   }
 

@@ -6,6 +6,7 @@
  */
 import { ConnectionLostError, TimeoutError } from "../message/error.ts";
 import { bodyRate, type ServerLimits } from "./limits.ts";
+import { ConnectionAge } from "./connection_age.ts";
 import { LingeringClose } from "../net/lingering_close.ts";
 import type { Socket } from "../net/socket.ts";
 import type { MinRate } from "../time/min_rate.ts";
@@ -61,6 +62,9 @@ export class ServerSession {
   readonly maxChunkedDrainBytes: number = MAX_CHUNKED_DRAIN_BYTES;
   /** The connection ends with the exchange under way. */
   closing = false;
+  /** The connection is old: the next response ends it. */
+  aged = false;
+  readonly #age: ConnectionAge | null;
   readonly #host: ServerHost;
   readonly #headLimits: HeadLimits;
   readonly #watchdog: Watchdog;
@@ -98,6 +102,11 @@ export class ServerSession {
       onWriteError: (error) => this.#onLost(error),
     });
     this.#watchdog = new Watchdog((phase, ms) => this.#onTimeout(phase, ms));
+    this.#age = host.limits.maxConnectionAge === 0 ? null : new ConnectionAge(
+      host.limits,
+      () => this.aged = true,
+      () => this.destroy(),
+    );
   }
 
   /** Serves the connection to its end. Never rejects. */
@@ -109,6 +118,7 @@ export class ServerSession {
       this.#onLost(error instanceof Error ? error : new Error(String(error)));
     } finally {
       this.#watchdog.stop();
+      this.#age?.stop();
       this.output.stop();
       this.socket.close();
       timers.release();

@@ -426,7 +426,9 @@ export class H1ServerStream extends ServerStream {
       this.#framing = Framing.TO_EOF;
       this.closeAfter = true;
     }
-    if (!this.closeAfter && (session.closing || !this.drainable)) this.closeAfter = true;
+    if (!this.closeAfter && (session.closing || session.aged || !this.drainable)) {
+      this.closeAfter = true;
+    }
     // RFC 9110 §7.8: an upgrade that is offered is an option of the connection.
     if (upgrade) writeField(out, "connection", this.closeAfter ? "close, upgrade" : "upgrade");
     else if (this.closeAfter) writeField(out, "connection", "close");

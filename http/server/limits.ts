@@ -5,7 +5,6 @@
  * @module
  */
 import { MinRate } from "../time/min_rate.ts";
-
 import { checkCount, checkNumber, checkOptions, checkTime } from "../message/options.ts";
 
 /** Limits of a server. Times are milliseconds; 0 switches a time limit off. */
@@ -46,8 +45,33 @@ export interface ServerLimits {
   readonly prefaceTimeout?: number;
   /** Its acknowledgement of our SETTINGS: GOAWAY. @default {10000} */
   readonly settingsTimeout?: number;
-  /** Open connections; more are closed at once. @default {10000} */
+  /**
+   * Silence on an HTTP/2 connection, with streams or without, after which a PING asks whether the
+   * client is still there; cheap, and gRPC's two hours would keep the calls of the vanished as long.
+   * HTTP/1.1 has only TCP's own probes. 0: never. @default {60000}
+   */
+  readonly keepaliveInterval?: number;
+  /** For its answer, or anything else: closed. 0: no PING is sent. @default {20000} */
+  readonly keepaliveTimeout?: number;
+  /**
+   * Age of a connection, give or take a tenth, at which clients are sent to connect anew, so that
+   * they find servers that were added: HTTP/2: GOAWAY; HTTP/1.1: `connection: close` with the next
+   * response. WebSockets stay. 0: no limit. @default {0}
+   */
+  readonly maxConnectionAge?: number;
+  /** For what still runs then: cut. 0: no limit. @default {0} */
+  readonly maxConnectionAgeGrace?: number;
+  /**
+   * Open connections; more are closed at once. Each is a file descriptor, of which `ulimit -n` must
+   * allow more than that. @default {10000}
+   */
   readonly maxConnections?: number;
+  /**
+   * Open connections of one client, which is an IPv4 address or the /64 network of an IPv6 address;
+   * more are closed at once, before a TLS handshake. Off by default: behind a proxy or NAT many
+   * clients have one address. 0: no limit. @default {0}
+   */
+  readonly maxConnectionsPerAddress?: number;
   /** HTTP/2 streams of one connection, those included whose handler still runs after a reset:
    * REFUSED_STREAM. @default {250} */
   readonly maxStreams?: number;
@@ -74,7 +98,12 @@ export const DEFAULT_SERVER_LIMITS: Required<ServerLimits> = {
   handshakeTimeout: 10_000,
   prefaceTimeout: 10_000,
   settingsTimeout: 10_000,
+  keepaliveInterval: 60_000,
+  keepaliveTimeout: 20_000,
+  maxConnectionAge: 0,
+  maxConnectionAgeGrace: 0,
   maxConnections: 10_000,
+  maxConnectionsPerAddress: 0,
   maxStreams: 250,
   maxHandlers: 10_000,
   maxRequestsPerConnection: 0,
@@ -91,6 +120,9 @@ export function bodyRate({ minBodyRate }: Required<ServerLimits>): MinRate | nul
 
 const NAMES = Object.keys(DEFAULT_SERVER_LIMITS) as (keyof ServerLimits)[];
 
+/** Limits in milliseconds. */
+const TIME = /(?:Timeout|Interval|Age|Grace)$/;
+
 /**
  * Fills in the defaults.
  *
@@ -103,7 +135,7 @@ export function serverLimits(limits: ServerLimits = {}): Required<ServerLimits> 
     const value = limits[name];
     if (value === undefined) continue;
     const path = `limits.${name}`;
-    if (name.endsWith("Timeout")) checkTime("listen", path, value);
+    if (TIME.test(name)) checkTime("listen", path, value);
     else if (name.endsWith("Rate")) checkNumber("listen", path, value);
     else checkCount("listen", path, value, 0, Infinity);
     merged[name] = value;

@@ -18,7 +18,9 @@ import { tell, tellError } from "../message/tell.ts";
 import type { Certificate } from "../net/certificate.ts";
 import type { Listener, ListenOptions } from "../net/listen_options.ts";
 import { openListener } from "../net/listener.ts";
+import { AddressCount } from "../net/address_count.ts";
 import type { Socket } from "../net/socket.ts";
+import { ConnectionAge } from "./connection_age.ts";
 import { formatAddress, type ServerStream } from "./stream.ts";
 import { Watchdog } from "../time/watchdog.ts";
 
@@ -82,6 +84,7 @@ export const NOT_FOUND: Handler = (stream: ServerStream): void => {
 export class Server implements AsyncDisposable {
   readonly #options: ServeOptions;
   readonly #limits: Required<ServerLimits>;
+  readonly #addresses: AddressCount;
   readonly #listener: Listener;
   readonly #sniffing = new Set<Socket>();
   readonly #h1 = new Set<ServerSession>();
@@ -106,6 +109,7 @@ export class Server implements AsyncDisposable {
         `Cannot listen as handler must be a function: got ${typeof options.handler}`,
       );
     }
+    this.#addresses = new AddressCount(this.#limits.maxConnectionsPerAddress);
     this.#host = {
       limits: this.#limits,
       handle: (stream: ServerStream) => this.#handle(stream),
@@ -121,7 +125,12 @@ export class Server implements AsyncDisposable {
       { handshakeTimeout: this.#limits.handshakeTimeout, ...options },
       (socket) => this.#onSocket(socket),
       (error, accepting) => this.#onConnectionError(error, accepting),
-      (handshaking) => this.connections + handshaking < this.#limits.maxConnections,
+      {
+        enter: (hostname, handshaking) =>
+          this.connections + handshaking < this.#limits.maxConnections &&
+          this.#addresses.enter(hostname),
+        leave: (hostname) => this.#addresses.leave(hostname),
+      },
     );
   }
 
@@ -246,7 +255,10 @@ export class Server implements AsyncDisposable {
       onStreamClosed: (stream) => {
         if (stream instanceof Wire) stream.exchange.over();
       },
-      onClosed: () => this.#h2.delete(session),
+      onClosed: () => {
+        age?.stop();
+        this.#h2.delete(session);
+      },
     }, {
       maxConcurrentStreams: limits.maxStreams,
       maxHeaderListSize: limits.maxHeaderBytes,
@@ -256,8 +268,14 @@ export class Server implements AsyncDisposable {
       writeTimeout: limits.writeTimeout,
       minWriteRate: limits.minWriteRate,
       idleTimeout: limits.idleTimeout,
+      ...keepalive(limits),
       ...this.#options.http2,
     });
+    const age = limits.maxConnectionAge === 0 ? null : new ConnectionAge(
+      limits,
+      () => void session.close(),
+      () => session.destroy(),
+    );
     this.#h2.add(session);
     session.start(head);
   }
@@ -343,6 +361,13 @@ export class Server implements AsyncDisposable {
 /** Starts a server. Throws at once if the configuration is wrong or the port cannot be had. */
 export function serve(options: ServeOptions): Server {
   return new Server(options);
+}
+
+/** How HTTP/2 clients are asked whether they are still there, if they are. */
+function keepalive(limits: Required<ServerLimits>): Pick<SessionOptions, "keepalive"> {
+  const { keepaliveInterval: interval, keepaliveTimeout: timeout } = limits;
+  if (interval === 0 || timeout === 0) return {};
+  return { keepalive: { interval, timeout, withoutStreams: true } };
 }
 
 /** Whether a whole first line came and is neither HTTP/1 nor the `GET /path` of HTTP/0.9. */

@@ -1,0 +1,301 @@
+/** How long connections live, how many one client may have, and how vanished ones are found. */
+import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "@std/assert";
+import { listen, newClient, type ServerOptions, type ServerStream } from "../../../http/mod.ts";
+import { ConnectionAge, jittered } from "../../../http/server/connection_age.ts";
+import { DEFAULT_SERVER_LIMITS, serverLimits } from "../../../http/server/limits.ts";
+import { timers } from "../../../http/time/timer_wheel.ts";
+import { makeCertificate, OPENSSL } from "../../../support/certificate.ts";
+import { headers, ping } from "../../../support/frames.ts";
+import { peerTest } from "../../../support/peers.ts";
+import { RawH2 } from "../../../support/raw_h2.ts";
+
+function hello(stream: ServerStream): void {
+  stream.respond(200);
+  stream.closeWrite("hello");
+}
+
+/** Serves; /wait is answered when the test says so. */
+function serve(limits: ServerOptions["limits"]) {
+  const waiting: (() => void)[] = [];
+  let onWaiting: (() => void) | undefined;
+  const server = listen({
+    addr: "127.0.0.1:0",
+    ...(limits === undefined ? {} : { limits }),
+    handler: async (stream) => {
+      if (stream.path === "/wait") {
+        await new Promise<void>((resolve) => {
+          waiting.push(resolve);
+          onWaiting?.();
+        });
+      }
+      hello(stream);
+    },
+    onError: () => {},
+  });
+  return {
+    port: server.port,
+    /** Resolves when a handler waits; call the result to let it answer. */
+    async waits(): Promise<() => void> {
+      if (waiting.length === 0) await new Promise<void>((resolve) => onWaiting = resolve);
+      return waiting.shift()!;
+    },
+    [Symbol.asyncDispose]: () => server.close(),
+  };
+}
+
+const GET = "GET / HTTP/1.1\r\nhost: x\r\n\r\n";
+
+/** A raw HTTP/1.1 client: sends text, reads answers that end in "hello". */
+class Raw {
+  readonly conn: Deno.Conn;
+  #text = "";
+
+  constructor(conn: Deno.Conn) {
+    this.conn = conn;
+  }
+
+  async send(text: string): Promise<void> {
+    await this.conn.write(new TextEncoder().encode(text));
+  }
+
+  /** The next answer, or null if the connection ended. */
+  async answer(): Promise<string | null> {
+    const buf = new Uint8Array(4096);
+    for (;;) {
+      const at = this.#text.indexOf("hello");
+      if (at >= 0) {
+        const answer = this.#text.slice(0, at);
+        this.#text = this.#text.slice(at + 5);
+        return answer;
+      }
+      const n = await this.conn.read(buf).catch(() => null);
+      if (n === null) return null;
+      this.#text += new TextDecoder().decode(buf.subarray(0, n));
+    }
+  }
+}
+
+Deno.test("the limits of connections have the documented defaults, and are checked", () => {
+  const { keepaliveInterval, keepaliveTimeout, maxConnectionAge, maxConnectionAgeGrace } =
+    DEFAULT_SERVER_LIMITS;
+  assertEquals(
+    [keepaliveInterval, keepaliveTimeout, maxConnectionAge, maxConnectionAgeGrace],
+    [60_000, 20_000, 0, 0],
+  );
+  assertEquals(DEFAULT_SERVER_LIMITS.maxConnectionsPerAddress, 0);
+  for (
+    const name of [
+      "keepaliveInterval",
+      "keepaliveTimeout",
+      "maxConnectionAge",
+      "maxConnectionAgeGrace",
+      "maxConnectionsPerAddress",
+    ] as const
+  ) {
+    assertEquals(serverLimits({ [name]: 7 })[name], 7);
+    for (const wrong of [-1, NaN, "7"]) {
+      assertThrows(() => serverLimits({ [name]: wrong as number }), TypeError, `limits.${name}`);
+    }
+  }
+});
+
+Deno.test("ages differ by a tenth up and down", () => {
+  assertEquals(jittered(1000, () => 0), 900);
+  assertEquals(jittered(1000, () => 0.5), 1000);
+  assert(Math.abs(jittered(1000, () => 1) - 1100) < 1e-9);
+});
+
+Deno.test("ConnectionAge retires, then cuts; stopped, it does neither", async () => {
+  timers.retain();
+  const hold = setInterval(() => {}, 1000);
+  try {
+    const limits = serverLimits({ maxConnectionAge: 10, maxConnectionAgeGrace: 10 });
+    const events: string[] = [];
+    const stopped = new ConnectionAge(
+      limits,
+      () => events.push("wrong"),
+      () => events.push("wrong"),
+    );
+    stopped.stop();
+    await new Promise<void>((resolve) => {
+      new ConnectionAge(limits, () => events.push("retire"), () => {
+        events.push("cut");
+        resolve();
+      });
+    });
+    assertEquals(events, ["retire", "cut"]);
+  } finally {
+    clearInterval(hold);
+    timers.release();
+  }
+});
+
+Deno.test("an old HTTP/1.1 connection ends with its next response, which says so", async () => {
+  await using server = serve({ maxConnectionAge: 100 });
+  const raw = new Raw(await Deno.connect({ port: server.port }));
+  await raw.send(GET);
+  assert(!(await raw.answer())!.includes("connection: close"));
+  await raw.send(GET.replace("/", "/wait"));
+  const answer = await server.waits();
+  // Longer than any jitter: the response is given when the connection is old.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  answer();
+  assertMatch((await raw.answer())!, /^HTTP\/1\.1 200 [^]*\r\nconnection: close\r\n/);
+  assertEquals(await raw.answer(), null);
+  raw.conn.close();
+});
+
+Deno.test("an old HTTP/1.1 connection is cut when its grace is over", async () => {
+  await using server = serve({
+    maxConnectionAge: 50,
+    maxConnectionAgeGrace: 50,
+    drainTimeout: 200,
+  });
+  const raw = new Raw(await Deno.connect({ port: server.port }));
+  await raw.send(GET.replace("/", "/wait"));
+  const answer = await server.waits();
+  assertEquals(await raw.answer(), null);
+  raw.conn.close();
+  answer();
+});
+
+Deno.test("an old HTTP/2 connection says GOAWAY, and what runs may finish", async () => {
+  await using server = serve({ maxConnectionAge: 100 });
+  const raw = await RawH2.open(server.port);
+  const fields = [":method", "GET", ":scheme", "http", ":path", "/wait", ":authority", "x"];
+  await raw.send(headers(1, fields, { end: true }));
+  const answer = await server.waits();
+  await raw.line("GOAWAY 0 2147483647 0");
+  await raw.send(ping());
+  answer();
+  await raw.line("DATA 1 END_STREAM hello");
+  assertEquals(await raw.end(), "eof");
+  await raw.close();
+});
+
+Deno.test("an old HTTP/2 connection is cut when its grace is over", async () => {
+  await using server = serve({
+    maxConnectionAge: 50,
+    maxConnectionAgeGrace: 50,
+    drainTimeout: 200,
+  });
+  const raw = await RawH2.open(server.port);
+  const fields = [":method", "GET", ":scheme", "http", ":path", "/wait", ":authority", "x"];
+  await raw.send(headers(1, fields, { end: true }));
+  const answer = await server.waits();
+  await raw.end();
+  assert(raw.lines.some((line) => line.startsWith("GOAWAY")));
+  assert(!raw.lines.some((line) => line.startsWith("DATA")));
+  await raw.close();
+  answer();
+});
+
+Deno.test("a server that closes does not wait for an old connection without grace", async () => {
+  const server = serve({ maxConnectionAge: 20, drainTimeout: 100 });
+  const raw = await RawH2.open(server.port);
+  const fields = [":method", "GET", ":scheme", "http", ":path", "/wait", ":authority", "x"];
+  await raw.send(headers(1, fields, { end: true }));
+  const answer = await server.waits();
+  await raw.line("GOAWAY 0 2147483647 0");
+  await server[Symbol.asyncDispose]();
+  await raw.close();
+  answer();
+});
+
+for (const alpnProtos of [["h2"], ["http/1.1"]]) {
+  Deno.test(`a client goes on over connections that grow old (${alpnProtos})`, async () => {
+    await using server = serve({ maxConnectionAge: 30 });
+    await using client = newClient({ alpnProtos });
+    const until = performance.now() + 400;
+    while (performance.now() < until) {
+      const response = await client.get(`http://127.0.0.1:${server.port}/`);
+      assertEquals(response.body, "hello");
+    }
+  });
+}
+
+Deno.test("one address gets so many connections, and another when one is gone", async () => {
+  await using server = serve({ maxConnectionsPerAddress: 2 });
+  const open = async () => new Raw(await Deno.connect({ port: server.port }));
+  const ask = async (raw: Raw) => {
+    await raw.send(GET).catch(() => {});
+    return await raw.answer() !== null;
+  };
+  const first = await open();
+  const second = await open();
+  assert(await ask(first));
+  assert(await ask(second));
+  const third = await open();
+  assert(!await ask(third));
+  third.conn.close();
+  first.conn.close();
+  // The server hears of it in its own time.
+  for (;;) {
+    const next = await open();
+    const served = await ask(next);
+    next.conn.close();
+    if (served) break;
+  }
+  second.conn.close();
+});
+
+peerTest("over TLS, connections beyond the address's share end before the handshake", {
+  needs: [OPENSSL],
+}, async () => {
+  await using files = await makeCertificate();
+  await using server = listen({
+    addr: "127.0.0.1:0",
+    tls: true,
+    certs: [files],
+    limits: { maxConnectionsPerAddress: 1 },
+    handler: hello,
+  });
+  const open = () =>
+    Deno.connectTls({ port: server.port, hostname: "localhost", caCerts: [files.ca] });
+  const first = await open();
+  await first.handshake();
+  await assertRejects(async () => {
+    const second = await open();
+    try {
+      await second.handshake();
+      if (await second.read(new Uint8Array(1)) === null) throw new Error("closed");
+    } finally {
+      second.close();
+    }
+  });
+  const raw = new Raw(first);
+  await raw.send(GET);
+  assertMatch((await raw.answer())!, /^HTTP\/1\.1 200 /);
+  first.close();
+});
+
+Deno.test("a vanished HTTP/2 client is found by a PING, with streams or without", async () => {
+  for (const waits of [true, false]) {
+    const limits = { keepaliveInterval: 50, keepaliveTimeout: 50 };
+    await using server = serve({ ...limits, drainTimeout: 100 });
+    const raw = await RawH2.open(server.port);
+    let answer = () => {};
+    if (waits) {
+      const fields = [":method", "GET", ":scheme", "http", ":path", "/wait", ":authority", "x"];
+      await raw.send(headers(1, fields, { end: true }));
+      answer = await server.waits();
+    }
+    await raw.line("PING 0");
+    await raw.end();
+    await raw.close();
+    answer();
+  }
+});
+
+Deno.test("keepaliveInterval or keepaliveTimeout of 0 sends no PING", async () => {
+  for (const name of ["keepaliveInterval", "keepaliveTimeout"]) {
+    const limits = { keepaliveInterval: 20, keepaliveTimeout: 20, [name]: 0 };
+    await using server = serve(limits);
+    const raw = await RawH2.open(server.port);
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    await raw.send(ping());
+    await raw.line("PING 0 ACK");
+    assertEquals(raw.lines.filter((line) => line === "PING 0"), []);
+    await raw.close();
+  }
+});
