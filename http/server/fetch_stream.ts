@@ -19,6 +19,7 @@ import type { Socket, SocketAddress } from "../net/socket.ts";
 import type { MinRate } from "../time/min_rate.ts";
 import { Watchdog } from "../time/watchdog.ts";
 import { platformWebSocket } from "./platform_websocket.ts";
+import { remember } from "./websocket.ts";
 import { quiet, QuietRequest } from "../message/promise.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
 import type { WebSocketConnection } from "../websocket/front.ts";
@@ -413,7 +414,7 @@ export class FetchStream extends ServerStream {
 
   upgradeWebSocket(options: WebSocketOptions = {}): Promise<WebSocketConnection> {
     const upgrading = platformWebSocket(this, this.#source, options, (r) => this.upgraded(r));
-    return quiet(upgrading);
+    return quiet(upgrading.then((socket) => remember(this, socket)));
   }
 }
 

@@ -18,7 +18,7 @@ import { quiet } from "../message/promise.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
 import type { WebSocketConnection } from "../websocket/front.ts";
 import type { WebSocketOptions } from "../websocket/options.ts";
-import { acceptWebSocket } from "./websocket.ts";
+import { acceptWebSocket, remember } from "./websocket.ts";
 import { Event, step } from "../message/exchange_state.ts";
 import { BodyReader } from "../h1/body.ts";
 import { nextPiece } from "../h1/next_piece.ts";
@@ -458,6 +458,6 @@ export class H1ServerStream extends ServerStream {
       this.#session.upgrade(upgraded);
     });
     // A handler that does not wait gives another answer, or none: then it is told so.
-    return quiet(upgrading);
+    return quiet(upgrading.then((socket) => remember(this, socket)));
   }
 }

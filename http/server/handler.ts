@@ -8,6 +8,7 @@ import { MessageError } from "../message/message_error.ts";
 import { printable, tellError } from "../message/tell.ts";
 import { BodyTooLargeError } from "./limits.ts";
 import { responseFault, retract, type ServerStream } from "./stream.ts";
+import { closeFailed } from "./websocket.ts";
 import { HandshakeError } from "../websocket/handshake.ts";
 
 /**
@@ -102,7 +103,7 @@ function failed(
       stream,
     );
   }
-  if (stream.finished) return;
+  if (stream.finished) return closeFailed(stream);
   if (stream.responded && !retract(stream)) {
     // Half a response must not look whole. One that has not left is taken back.
     stream.abort();

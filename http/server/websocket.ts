@@ -5,6 +5,7 @@
  */
 import { type Carrier, Connection } from "../websocket/connection.ts";
 import type { WebSocketConnection } from "../websocket/front.ts";
+import { CloseCode } from "../websocket/close_code.ts";
 import { agree, type HandshakeRequest } from "../websocket/handshake.ts";
 import { type WebSocketOptions, webSocketSettings } from "../websocket/options.ts";
 
@@ -18,6 +19,19 @@ export interface Upgraded {
   onLost(error: Error): void;
   /** Resolves when the connection is gone. */
   readonly gone: Promise<void>;
+}
+
+const sockets = new WeakMap<object, WebSocketConnection>();
+
+/** The handler that upgraded `stream` failed: nobody may be left to serve the socket. */
+export function closeFailed(stream: object): void {
+  sockets.get(stream)?.close(CloseCode.INTERNAL_ERROR);
+}
+
+/** Remembers which exchange `socket` came of, for {@linkcode closeFailed}. */
+export function remember(stream: object, socket: WebSocketConnection): WebSocketConnection {
+  sockets.set(stream, socket);
+  return socket;
 }
 
 /** Switches protocols with `fields`, and hands the connection over. */

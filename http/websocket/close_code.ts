@@ -20,6 +20,8 @@ export const CloseCode = {
   INVALID_DATA: 1007,
   /** A message is beyond the limit. */
   TOO_BIG: 1009,
+  /** The server failed. */
+  INTERNAL_ERROR: 1011,
 } as const;
 
 /** Bytes of the reason in a Close frame: a control frame has 125, the code takes two. */

@@ -200,8 +200,6 @@ export class Connection extends WebSocketFront {
       output.flush();
       // A client that sends much at once will need the large buffer again.
       if (input.start === input.end && !full && reader.between) input.shrink();
-      const turn = ready(1 + Math.floor(input.buf.length / BYTES_PER_ITEM));
-      if (turn !== undefined) await turn;
       if (!await input.fill()) {
         return this.#cut(new Error("Client ended the connection without a closing handshake"));
       }

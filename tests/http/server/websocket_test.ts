@@ -276,3 +276,23 @@ Deno.test("listeners come and go as on the web platform", async () => {
   await closed.promise;
   assertEquals(calls, ["open true", "once", "a", "b", "end", "4000 enough 3"]);
 });
+
+for (const engine of ["own", "deno"] as const) {
+  Deno.test(`a handler that fails behind its upgrade closes with 1011 (engine ${engine})`, async () => {
+    const errors: unknown[] = [];
+    await using server = listen({
+      addr: "127.0.0.1:0",
+      ...(engine === "deno" ? { engine } : {}),
+      onError: (error) => errors.push(error),
+      handler: async (stream) => {
+        const socket = await stream.upgradeWebSocket();
+        for await (const message of socket) throw new Error(`cannot do ${message}`);
+      },
+    });
+    const socket = await connect(`ws://${server.addr}/`);
+    const ended = closing(socket);
+    socket.send("it");
+    assertEquals((await ended).slice(0, 4), "1011");
+    assertEquals(errors.map(String), ["Error: cannot do it"]);
+  });
+}
