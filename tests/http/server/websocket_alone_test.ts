@@ -27,13 +27,13 @@ Deno.test("WebSockets work with --allow-net alone, offline and with a frozen loc
     const file = `${folder}/program.ts`;
     const config = `${folder}/deno.json`;
     await Deno.writeTextFile(file, PROGRAM);
-    const { imports, links } = JSON.parse(
+    const { imports, workspace } = JSON.parse(
       await Deno.readTextFile(new URL("../../../deno.json", import.meta.url)),
     );
     const root = new URL("../../../", import.meta.url).pathname;
     await Deno.writeTextFile(
       config,
-      JSON.stringify({ imports, links: links?.map((link: string) => `${root}${link}`) }),
+      JSON.stringify({ imports, links: workspace.map((path: string) => `${root}${path}`) }),
     );
     const deno = (...args: string[]) =>
       run({ command: Deno.execPath(), args, cwd: folder, env: { NO_COLOR: "1" } }, 60_000);
