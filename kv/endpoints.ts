@@ -188,6 +188,11 @@ function parseEndpoint(text: string): Endpoint {
     );
   }
   const scheme = /^(https?):\/\/([^/]+)\/?$/.exec(text);
+  if (text.includes("@")) {
+    throw new TypeError(
+      "Cannot use endpoint as it must be a host and a port, without user and password",
+    );
+  }
   if (scheme !== null) return { target: scheme[2]!, secure: scheme[1] === "https" };
   return { target: text, secure: undefined };
 }

@@ -42,7 +42,7 @@ import { checkMethod, type Prepared, prepareHead, without } from "./request_head
 import { HttpResponse } from "./response.ts";
 import { backoff, isStale, isTransient, retryAfter, retryPolicy } from "./retry.ts";
 import { upload } from "./upload.ts";
-import { parseTarget, type Target } from "../message/url.ts";
+import { maskUserinfo, parseTarget, type Target } from "../message/url.ts";
 
 /** Times one request is sent again because the connection it went on turned out to be over. */
 const MAX_STALE_RETRIES = 3;
@@ -391,7 +391,7 @@ export class Client implements AsyncDisposable {
       try {
         if (mode === "error") {
           throw new RedirectError(
-            `Cannot accept redirect to ${location} as redirect is "error"`,
+            `Cannot accept redirect to ${maskUserinfo(location)} as redirect is "error"`,
             "refused",
             [hop.target.href],
           );

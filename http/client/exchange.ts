@@ -22,6 +22,9 @@ export interface RequestStart {
   readonly close: boolean;
 }
 
+/** Informational responses (1xx) taken before the final one. */
+export const MAX_INFORMATIONAL = 32;
+
 /** Why an upload ends with its answer. */
 export const ANSWERED = "Request was answered before it was sent whole";
 

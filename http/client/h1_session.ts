@@ -10,10 +10,12 @@ import {
   type ClientExchange,
   type ExchangeTimeouts,
   LATER,
+  MAX_INFORMATIONAL,
   type RequestStart,
   type ResponseStart,
 } from "./exchange.ts";
 import { ErrorCode } from "../message/error_code.ts";
+import { checkEnd, checkSent, isBodiless } from "../message/body_length.ts";
 import { fieldOf, type FlatHeaders, latin1 } from "../message/headers.ts";
 import type { Socket, SocketAddress } from "../net/socket.ts";
 import { timers } from "../time/timer_wheel.ts";
@@ -47,8 +49,6 @@ export const RESPONSE_HEAD_LIMITS: HeadLimits = {
   maxTargetBytes: 64 << 10,
 };
 
-/** Informational responses before the final one. */
-const MAX_INFORMATIONAL = 32;
 /** Texts up to this many octets are made without a byte array. */
 const MAX_SHORT_TEXT = 1024;
 /** Taken off a server's `keep-alive: timeout`, for what is on its way when it passes. */
@@ -238,10 +238,8 @@ class H1Exchange implements ClientExchange {
 
   #append(piece: Uint8Array): void {
     const { out } = this.#session.output;
+    checkSent(this.#length, this.#sent + piece.length);
     this.#sent += piece.length;
-    if (this.#length >= 0 && this.#sent > this.#length) {
-      throw new RangeError(`Cannot send more than content-length says: ${this.#length} octets`);
-    }
     if (this.#length < 0) writeChunk(out, piece);
     else out.append(piece);
   }
@@ -252,12 +250,8 @@ class H1Exchange implements ClientExchange {
       this.#length = trailers !== null && trailers.length > 0 ? -1 : piece?.length ?? 0;
       this.#begin();
     }
+    checkEnd("request", this.#length, this.#sent + (piece?.length ?? 0));
     if (piece !== null && piece.length > 0) this.#append(piece);
-    if (this.#length >= 0 && this.#sent !== this.#length) {
-      throw new RangeError(
-        `Cannot end the request as content-length says ${this.#length} octets: sent were ${this.#sent}`,
-      );
-    }
     this.#out = step(this.#out, Event.END);
     if (this.#length < 0) writeLastChunk(this.#session.output.out, trailers);
     this.#session.output.flush();
@@ -339,7 +333,17 @@ class H1Exchange implements ClientExchange {
           RESPONSE_HEAD_LIMITS,
         );
         input.start = end;
+        if (block.chunked && (minor === 0 || status < 200)) {
+          throw new MessageError(
+            "Transfer-encoding must not come in HTTP/1.0 or an informational response (RFC 9112 §6.1)",
+          );
+        }
         if (status < 200) {
+          if (block.contentLength > 0) {
+            throw new MessageError(
+              "Content-length must not come in an informational response (RFC 9110 §8.6)",
+            );
+          }
           if (status === 101) {
             throw new MessageError("Server switched protocols without being asked (RFC 9110 §7.8)");
           }
@@ -353,7 +357,10 @@ class H1Exchange implements ClientExchange {
         if (block.close || (minor === 0 && !block.keepAlive)) this.#keep = false;
         this.#readKeepAlive(block.fields);
         // RFC 9112 §6.3: how long the body is, in this order.
-        const none = this.#start.method === "HEAD" || status === 204 || status === 304;
+        const none = isBodiless(this.#start.method, status);
+        // RFC 9110 §8.6, RFC 9112 §6.1: 204 tells of no body. A server that does may send one, which
+        // must not be taken for the next response.
+        if (status === 204 && (block.chunked || block.contentLength > 0)) this.#keep = false;
         const length = none ? 0 : block.chunked ? -1 : block.contentLength;
         this.#body = new BodyReader(length >= 0 ? length : block.chunked ? "chunked" : "eof");
         if (length < 0 && !block.chunked) this.#keep = false;
@@ -485,10 +492,11 @@ class H1Exchange implements ClientExchange {
   }
 
   #fail(error: unknown): Error {
+    const fault = error instanceof MessageError ? MessageError.ofResponse(error) : error as Error;
     const reason = this.#reason ??
-      (error instanceof MessageError && this.#session.input.ended
-        ? new ConnectionLostError(error.message, "maybe", { cause: error })
-        : error as Error);
+      (fault instanceof MessageError && this.#session.input.ended
+        ? new ConnectionLostError(fault.message, "maybe", { cause: fault })
+        : fault);
     this.#reason = reason;
     if (!this.#over) {
       this.#over = true;

@@ -19,7 +19,7 @@ import {
   type RequestStart,
   type ResponseStart,
 } from "./exchange.ts";
-import { isBodiless } from "../message/body_length.ts";
+import { checkEnd, checkSent, isBodiless } from "../message/body_length.ts";
 import { keepTrailers } from "../message/connection_fields.ts";
 import type { FlatHeaders } from "../message/headers.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
@@ -28,6 +28,7 @@ import { ready } from "../time/turn.ts";
 import { Watchdog } from "../time/watchdog.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import { responseHead } from "../h2/head.ts";
+import { MAX_INFORMATIONAL } from "./exchange.ts";
 import type { Session } from "../h2/session.ts";
 import { Stream } from "../h2/stream.ts";
 
@@ -35,8 +36,6 @@ import { Stream } from "../h2/stream.ts";
 const QUIET_MS = 1000;
 /** Share of the wait, at its end, during which nothing at all came. */
 const QUIET_SHARE = 0.75;
-/** Informational responses before the final one. */
-const MAX_INFORMATIONAL = 32;
 
 /** See the module. */
 export class H2Exchange extends Stream implements ClientExchange {
@@ -226,10 +225,8 @@ export class H2Exchange extends Stream implements ClientExchange {
   write(piece: Uint8Array): Promise<void> | undefined {
     if (this.#reason !== null) throw this.#reason;
     const { length } = this.#start;
+    checkSent(length, this.#sent + piece.length);
     this.#sent += piece.length;
-    if (length >= 0 && this.#sent > length) {
-      throw new RangeError(`Cannot send more than content-length says: ${length} octets`);
-    }
     if (this.#ended) throw new ConnectionLostError(ANSWERED, "maybe");
     if (!this.sendable || piece.length === 0) return undefined;
     return this.#send(piece, false);
@@ -257,13 +254,7 @@ export class H2Exchange extends Stream implements ClientExchange {
   finish(piece: Uint8Array | null = null, trailers: FlatHeaders | null = null): void {
     const { length } = this.#start;
     if (length === 0 || this.#reason !== null || !this.sendable) return;
-    if (length > 0 && this.#sent + (piece?.length ?? 0) !== length) {
-      throw new RangeError(
-        `Cannot end the request as content-length says ${length} octets: sent were ${
-          this.#sent + (piece?.length ?? 0)
-        }`,
-      );
-    }
+    checkEnd("request", length, this.#sent + (piece?.length ?? 0));
     const trailing = trailers !== null && trailers.length > 0;
     if (piece !== null && piece.length > 0) {
       this.#send(piece, !trailing);

@@ -5,7 +5,7 @@
  */
 import { matchesNoProxy } from "./no_proxy.ts";
 import { checkOptions, optionNames } from "../message/options.ts";
-import { parseTarget, type Target } from "../message/url.ts";
+import { maskUserinfo, parseTarget, type Target } from "../message/url.ts";
 
 /**
  * Which proxy requests go through. Its user and password are sent to it alone, as is a
@@ -97,10 +97,9 @@ function parseProxy(url: string, scheme: "http" | "https"): Target {
     proxy = parseTarget(url.includes("://") ? url : `http://${url}`);
   } catch {
     // The URL is not repeated where it may hold a password, so neither is the error that does.
-    const shown = typeof url === "string" ? url.replace(/[^/]*@/, "***@") : url;
     throw new TypeError(
       `Cannot use proxy for ${scheme} as it must be a URL like "http://user:password@host:port" or "https://…", other kinds are not supported: current value is ${
-        JSON.stringify(shown)
+        JSON.stringify(maskUserinfo(url))
       }`,
     );
   }

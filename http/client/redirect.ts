@@ -5,7 +5,7 @@
  * @module
  */
 import { fieldOf, type FlatHeaders } from "../message/headers.ts";
-import { parseTarget, type Target } from "../message/url.ts";
+import { maskUserinfo, parseTarget, type Target } from "../message/url.ts";
 
 /** Redirects followed unless configured. */
 export const DEFAULT_MAX_REDIRECTS = 10;
@@ -143,8 +143,8 @@ export class RedirectChain {
       if (fields[i] !== "location" || fields[i + 1] === first) continue;
       throw new RedirectError(
         `Cannot follow redirect as location must come once: current values are ${
-          JSON.stringify(first)
-        } and ${JSON.stringify(fields[i + 1])}`,
+          JSON.stringify(maskUserinfo(first))
+        } and ${JSON.stringify(maskUserinfo(fields[i + 1]))}`,
         "url",
         this.urls,
       );
@@ -163,7 +163,7 @@ export class RedirectChain {
     } catch {
       throw new RedirectError(
         `Cannot follow redirect as location must be a URL: current value is ${
-          JSON.stringify(location)
+          JSON.stringify(maskUserinfo(location))
         }`,
         "url",
         this.urls,

@@ -101,7 +101,7 @@ export function parseJson(
     throw new SyntaxError(
       `Cannot read body as JSON: ${
         cause instanceof Error ? cause.message : cause
-      }: response ${status} of ${url.replace(/\?.*$/, "")} is ${type ?? "of no content-type"}, ${
+      }: response ${status} of ${url.split("?")[0]} is ${type ?? "of no content-type"}, ${
         JSON.stringify(shown)
       }`,
       { cause },

@@ -6,6 +6,7 @@
 import { Attempt, type DialOptions } from "../net/dial.ts";
 import { HeadSearch, readResponseHead } from "../h1/read.ts";
 import { RESPONSE_HEAD_LIMITS } from "./h1_session.ts";
+import { MAX_INFORMATIONAL } from "./exchange.ts";
 import { handshake } from "../net/handshake.ts";
 import type { DialTlsOptions } from "../net/tls_options.ts";
 import { proxyFields } from "./proxy.ts";
@@ -67,6 +68,7 @@ async function openTunnel(socket: Socket, proxy: Target, options: DialOptions): 
   const buf = new Uint8Array(MAX_ANSWER_BYTES);
   const search = new HeadSearch();
   let have = 0;
+  let informational = 0;
   for (;;) {
     const n = await socket.read(buf.subarray(have));
     if (n === null) throw new Error("the proxy closed the connection");
@@ -81,6 +83,9 @@ async function openTunnel(socket: Socket, proxy: Target, options: DialOptions): 
         return;
       }
       if (status >= 200 || status === 101) throw new Error(refusal(status, proxy));
+      if (++informational > MAX_INFORMATIONAL) {
+        throw new Error(`the proxy's informational responses must be <= ${MAX_INFORMATIONAL}`);
+      }
       // An interim answer (RFC 9110 §15.2) precedes the real one.
       buf.copyWithin(0, end, have);
       have -= end;

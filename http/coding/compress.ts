@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { fieldOf, type FlatHeaders } from "../message/headers.ts";
+import * as zlib from "node:zlib";
+import { fieldOf, type FlatHeaders, listOf } from "../message/headers.ts";
 
 /** Bodies shorter than this gain nothing. */
 export const MIN_COMPRESS_BYTES = 1024;
@@ -16,21 +16,42 @@ export const MAX_COMPRESS_BYTES = 4 << 20;
 const COMPRESSIBLE =
   /^(?:text\/(?!event-stream)|application\/(?:json|javascript|xml|wasm|graphql|manifest\+json|x-ndjson|[\w.-]+\+(?:json|xml))|image\/svg\+xml)/i;
 
-/** The coding to use for an `accept-encoding`, or null. Brotli wins a tie: it is shorter. */
-export function chooseCoding(accept: string | undefined): "br" | "gzip" | null {
+/** A content-coding (RFC 9110 §8.4.1) that responses are put in. */
+export type SentCoding = "br" | "zstd" | "gzip";
+
+/** Codings this runtime has, shortest result first: that one wins a tie. */
+const CODINGS: readonly SentCoding[] = typeof zlib.zstdCompressSync === "function"
+  ? ["br", "zstd", "gzip"]
+  : ["br", "gzip"];
+
+/**
+ * The coding to use for an `accept-encoding` (RFC 9110 §12.5.3), or null: the one with the highest
+ * weight, unless the client prefers none.
+ */
+export function chooseCoding(accept: string | undefined): SentCoding | null {
   if (accept === undefined) return null;
-  const weights: Record<string, number> = {};
+  const weights = new Map<string, number>();
   for (const item of accept.toLowerCase().split(",")) {
     const [name, ...parameters] = item.split(";").map((part) => part.trim());
     const q = parameters.find((parameter) => parameter.startsWith("q="));
-    const weight = q === undefined ? 1 : Number(q.slice(2));
-    weights[name!] = weight >= 0 ? weight : 0;
+    weights.set(name === "x-gzip" ? "gzip" : name!, q === undefined ? 1 : weightOf(q.slice(2)));
   }
-  const any = weights["*"] ?? 0;
-  const br = weights["br"] ?? any;
-  const gzip = weights["gzip"] ?? weights["x-gzip"] ?? any;
-  if (br <= 0 && gzip <= 0) return null;
-  return br >= gzip ? "br" : "gzip";
+  const any = weights.get("*") ?? 0;
+  let best: SentCoding | null = null;
+  let most = weights.get("identity") ?? 0;
+  for (const coding of CODINGS) {
+    const weight = weights.get(coding) ?? any;
+    if (weight > 0 && (weight > most || (best === null && weight === most))) {
+      best = coding;
+      most = weight;
+    }
+  }
+  return best;
+}
+
+/** A qvalue, 0 to 1 with three decimals; what is none counts as 0. */
+function weightOf(text: string): number {
+  return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(text) ? Number(text) : 0;
 }
 
 /** Whether a response with these fields may be compressed. */
@@ -38,22 +59,29 @@ export function mayCompress(status: number, fields: FlatHeaders): boolean {
   return status !== 206 && COMPRESSIBLE.test(fieldOf(fields, "content-type") ?? "") &&
     fieldOf(fields, "content-encoding") === undefined &&
     fieldOf(fields, "content-range") === undefined &&
-    !/no-transform/i.test(fieldOf(fields, "cache-control") ?? "");
+    !/no-transform/i.test(listOf(fields, "cache-control") ?? "");
 }
 
 /** The body in a coding. */
-export function compressBody(coding: "br" | "gzip", body: Uint8Array): Uint8Array {
-  return coding === "gzip" ? gzipSync(body) : brotliCompressSync(body, {
-    // 4 takes as long as gzip's default and is shorter.
-    params: {
-      [constants.BROTLI_PARAM_QUALITY]: 4,
-      [constants.BROTLI_PARAM_SIZE_HINT]: body.length,
-    },
-  });
+export function compressBody(coding: SentCoding, body: Uint8Array): Uint8Array {
+  switch (coding) {
+    case "gzip":
+      return zlib.gzipSync(body);
+    case "zstd":
+      return zlib.zstdCompressSync(body);
+    case "br":
+      return zlib.brotliCompressSync(body, {
+        // 4 takes as long as gzip's default and is shorter.
+        params: {
+          [zlib.constants.BROTLI_PARAM_QUALITY]: 4,
+          [zlib.constants.BROTLI_PARAM_SIZE_HINT]: body.length,
+        },
+      });
+  }
 }
 
 /** The fields of a response whose body was put in `coding`. */
-export function codedFields(fields: FlatHeaders, coding: "br" | "gzip" | null): string[] {
+export function codedFields(fields: FlatHeaders, coding: SentCoding | null): string[] {
   const coded: string[] = [];
   let vary = false;
   for (let i = 0; i < fields.length; i += 2) {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { FIELD_BYTE, latin1, TOKEN_LOWER } from "../message/headers.ts";
 import { MessageError } from "../message/message_error.ts";
 import { readTrailers } from "./fields.ts";
 import { HeadSearch } from "./read.ts";
@@ -185,12 +186,14 @@ export class BodyReader {
       );
     }
     const extension = p;
-    if (buf[p] === SEMICOLON) {
-      while (p < end && buf[p] !== CR && buf[p] !== LF) p++;
+    if (buf[p] === SEMICOLON || buf[p] === SP || buf[p] === HTAB) {
+      const most = Math.min(end, start + MAX_CHUNK_LINE + 1);
+      while (p < most && buf[p] !== CR && buf[p] !== LF) p++;
       if (p - start > MAX_CHUNK_LINE) {
         throw new MessageError(`Chunk line must be <= ${MAX_CHUNK_LINE} octets`);
       }
       if (p === end) return -1;
+      checkExtensions(buf, extension, p);
     }
     if (buf[p] !== CR) {
       throw new MessageError(
@@ -220,7 +223,62 @@ export class BodyReader {
   }
 }
 
+/**
+ * Checks `*( BWS ";" BWS token [ BWS "=" BWS ( token / quoted-string ) ] )` (RFC 9112 §7.1.1). They
+ * mean nothing here, but readers that disagree about them disagree about where chunks end.
+ *
+ * @throws {MessageError} If they are none.
+ */
+function checkExtensions(buf: Uint8Array, start: number, end: number): void {
+  const fault = () =>
+    new MessageError(
+      `Chunk extensions must be ";name" or ";name=value" (RFC 9112 §7.1.1): got ${
+        JSON.stringify(latin1(buf, start, end))
+      }`,
+    );
+  let p = start;
+  while (p < end) {
+    p = blanks(buf, p, end);
+    if (p === end || buf[p] !== SEMICOLON) throw fault();
+    p = blanks(buf, p + 1, end);
+    const name = p;
+    p = token(buf, p, end);
+    if (p === name) throw fault();
+    const equals = blanks(buf, p, end);
+    if (buf[equals] !== EQUALS || equals === end) continue;
+    p = blanks(buf, equals + 1, end);
+    const value = p;
+    p = buf[p] === QUOTE ? quoted(buf, p, end) : token(buf, p, end);
+    if (p <= value) throw fault();
+  }
+}
+
+function blanks(buf: Uint8Array, p: number, end: number): number {
+  while (p < end && (buf[p] === SP || buf[p] === HTAB)) p++;
+  return p;
+}
+
+function token(buf: Uint8Array, p: number, end: number): number {
+  while (p < end && TOKEN_LOWER[buf[p]!] !== 0) p++;
+  return p;
+}
+
+/** Where the quoted-string at `p` ends (RFC 9110 §5.6.4), or -1. */
+function quoted(buf: Uint8Array, p: number, end: number): number {
+  for (p++; p < end; p++) {
+    if (buf[p] === QUOTE) return p + 1;
+    if (buf[p] === BACKSLASH) p++;
+    if (p === end || FIELD_BYTE[buf[p]!] !== 1) return -1;
+  }
+  return -1;
+}
+
+const SP = 0x20;
+const HTAB = 0x09;
+const QUOTE = 0x22;
 const SEMICOLON = 0x3b;
+const EQUALS = 0x3d;
+const BACKSLASH = 0x5c;
 
 const HEX = new Uint8Array(256).fill(255);
 for (let i = 0; i < 10; i++) HEX[0x30 + i] = i;

@@ -9,12 +9,22 @@ import { ErrorCode } from "./error_code.ts";
 /** The peer sent a message that cannot be read. The connection cannot be used any further. */
 export class MessageError extends ProtocolError {
   override readonly name: string = "MessageError";
-  /** Status a server answers with (400, 408, 413, 414, 417, 431, 501, 505). */
-  readonly status: number;
+  /**
+   * Status a server answers a request with (400, 405, 408, 413, 414, 417, 431, 501, 505). A client,
+   * which answers nothing, throws it without: it says nothing of the response's status.
+   */
+  readonly status: number | undefined;
+  readonly #rule: string;
 
   /** `message` names the rule and the section it stands in. */
-  constructor(message: string, status = 400) {
+  constructor(message: string, status: number | null = 400) {
     super(message, ErrorCode.PROTOCOL_ERROR, "connection");
-    this.status = status;
+    this.status = status ?? undefined;
+    this.#rule = message;
+  }
+
+  /** For clients: the same fault of a response. */
+  static ofResponse(error: MessageError): MessageError {
+    return error.status === undefined ? error : new MessageError(error.#rule, null);
   }
 }

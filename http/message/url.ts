@@ -42,16 +42,28 @@ export function parseTarget(url: string | URL): Target {
   return target;
 }
 
+/**
+ * A URL or an address as errors may show it. All up to the last `@` may be a user and a password, for
+ * text that is no URL has no other end of them.
+ */
+export function maskUserinfo(text: unknown): string {
+  if (typeof text !== "string") return String(text);
+  const at = text.lastIndexOf("@");
+  if (at < 0) return text;
+  const scheme = text.indexOf("://");
+  return `${scheme >= 0 && scheme < at ? text.slice(0, scheme + 3) : ""}***${text.slice(at)}`;
+}
+
 function read(text: string): Target {
   let url: URL;
   try {
     url = new URL(text);
-  } catch (cause) {
+  } catch {
+    // The platform's error repeats the URL, so it is no cause to show.
     throw new TypeError(
       `Cannot request URL as it must be absolute, with scheme and host: current value is ${
-        JSON.stringify(text)
+        JSON.stringify(maskUserinfo(text))
       }`,
-      { cause },
     );
   }
   if (url.protocol !== "http:" && url.protocol !== "https:") {

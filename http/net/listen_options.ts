@@ -5,6 +5,7 @@
  */
 import { type Certificate, checkAuthorities } from "./certificate.ts";
 import { checkBoolean, checkCount, checkTime } from "../message/options.ts";
+import { maskUserinfo } from "../message/url.ts";
 
 /** Where and how to listen. */
 export interface ListenOptions {
@@ -65,13 +66,13 @@ export interface Listener {
 /** Splits an address. Throws `TypeError` if it is none. */
 export function parseAddr(addr: string): { hostname: string; port: number } {
   const match = typeof addr === "string"
-    ? /^(?:\[([^\]]+)\]|([^:[\]]*)):(\d{1,5})$/.exec(addr)
+    ? /^(?:\[([^\]@]+)\]|([^:@/?#[\]]*)):(\d{1,5})$/.exec(addr)
     : null;
   const port = Number(match?.[3]);
   if (match === null || port > 65_535) {
     throw new TypeError(
       `Cannot use address as it must be "host:port", ":port" or "[ipv6]:port" with a port <= 65535: current value is ${
-        JSON.stringify(addr)
+        JSON.stringify(maskUserinfo(addr))
       }`,
     );
   }

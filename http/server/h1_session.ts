@@ -69,6 +69,8 @@ export class ServerSession {
   readonly #headLimits: HeadLimits;
   readonly #watchdog: Watchdog;
   readonly #search = new HeadSearch();
+  /** Whether an empty line before the next request was skipped. */
+  #skipped = false;
   #current: H1ServerStream | null = null;
   #deferred: H1ServerStream | null = null;
   #hops = 0;
@@ -189,6 +191,7 @@ export class ServerSession {
       }
       this.#watchdog.clear();
       first = false;
+      this.#skipped = false;
       let stream: H1ServerStream;
       try {
         const head = readRequestHead(input.buf, input.start, end, this.#headLimits);
@@ -241,6 +244,15 @@ export class ServerSession {
   #findHead(): number {
     const { input } = this;
     if (input.start === input.end) return -1;
+    // RFC 9112 §2.2: old clients send an empty line behind a body. One is dropped.
+    if (!this.#skipped && input.buf[input.start] === 0x0d) {
+      if (input.end - input.start < 2) return -1;
+      if (input.buf[input.start + 1] === 0x0a) {
+        this.#skipped = true;
+        input.start += 2;
+        if (input.empty) return -1;
+      }
+    }
     checkFirstByte(input.buf[input.start]!);
     return this.#search.find(input.buf, input.start, input.end, this.#headLimits);
   }
@@ -380,7 +392,7 @@ export class ServerSession {
     this.#watchdog.clear();
     const { output } = this;
     this.#host.onBadRequest?.(error, this.socket);
-    writeStatusLine(output.out, error.status);
+    writeStatusLine(output.out, error.status ?? 400);
     writeDate(output.out);
     writeContentLength(output.out, 0);
     if (error.status === 405) {

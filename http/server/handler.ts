@@ -82,7 +82,7 @@ function conclude(stream: ServerStream, onError: ErrorListener | null | undefine
 function statusOf(stream: ServerStream, error: unknown): number {
   if (error instanceof HandshakeError) return error.status;
   if (error !== stream.requestFault) return 500;
-  if (error instanceof MessageError) return error.status;
+  if (error instanceof MessageError) return error.status ?? 400;
   if (error instanceof BodyTooLargeError) return 413;
   if (error instanceof TimeoutError) return 408;
   return 400;

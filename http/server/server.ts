@@ -372,8 +372,10 @@ function keepalive(limits: Required<ServerLimits>): Pick<SessionOptions, "keepal
 
 /** Whether a whole first line came and is neither HTTP/1 nor the `GET /path` of HTTP/0.9. */
 function isForeign(bytes: Uint8Array): boolean {
-  const end = bytes.indexOf(0x0a);
+  // An empty line may come first.
+  const start = bytes[0] === 0x0d && bytes[1] === 0x0a ? 2 : 0;
+  const end = bytes.indexOf(0x0a, start);
   if (end < 0) return false;
-  const line = latin1(bytes, 0, end);
+  const line = latin1(bytes, start, end);
   return !line.includes("HTTP/") && !/^[A-Z]+ \//.test(line);
 }

@@ -392,7 +392,13 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   #coded(body: BodyPiece | null): BodyPiece | null {
     const given = this.#given!;
     const status = this.#status;
-    if (!this.headHeld || !mayCompress(status, given)) return body;
+    if (!this.headHeld) return body;
+    if (status === 304) {
+      // RFC 9110 §15.4.5: with the vary that 200 would have had.
+      this.sendHead(status, codedFields(given, null), false);
+      return body;
+    }
+    if (!mayCompress(status, given)) return body;
     const bytes = typeof body === "string" ? encoder.encode(body) : body;
     // RFC 9110 §9.3.2: HEAD has the fields GET would have; without a body, its length may tell.
     const length = bytes !== null

@@ -146,13 +146,14 @@ Deno.test("promises of a client and its streams may be left alone", async () => 
   addEventListener("unhandledrejection", onUnhandled);
   try {
     for (const version of ["HTTP/1.1", "HTTP/2"]) {
-      const called = { resolve: () => {} };
+      // Made before each call, so a handler that begins late finds it open.
+      let called = Promise.withResolvers<void>();
       await using server = listen({
         addr: "127.0.0.1:0",
         onError: null,
         handler: async (stream) => {
           if (stream.path === "/half") await stream.write("half of a body");
-          await new Promise<void>((resolve) => called.resolve = resolve);
+          await called.promise;
           stream.abort();
         },
       });
@@ -169,6 +170,7 @@ Deno.test("promises of a client and its streams may be left alone", async () => 
       };
       for (const [method, call] of Object.entries(calls)) {
         name = `${version} ${method}`;
+        called = Promise.withResolvers();
         call();
         await turn();
         called.resolve();
@@ -187,6 +189,7 @@ Deno.test("promises of a client and its streams may be left alone", async () => 
       for (const [method, call] of Object.entries(streams)) {
         for (const path of ["", "/half"]) {
           name = `${version} ${path} ${method}`;
+          called = Promise.withResolvers();
           const stream = await client.request("POST", url + path);
           stream.write("begin");
           call(stream);
@@ -198,6 +201,7 @@ Deno.test("promises of a client and its streams may be left alone", async () => 
       }
       for (const method of ["text", "json", "bytes", "arrayBuffer", "blob", "formData"] as const) {
         name = `${version} response.${method}`;
+        called = Promise.withResolvers();
         const response = await client.fetch(`${url}/half`);
         response[method]();
         await turn();
