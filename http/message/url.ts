@@ -46,8 +46,8 @@ export function parseTarget(url: string | URL): Target {
  * A URL or an address as errors may show it. All up to the last `@` may be a user and a password, for
  * text that is no URL has no other end of them.
  */
-export function maskUserinfo(text: unknown): string {
-  if (typeof text !== "string") return String(text);
+export function maskUserinfo<T>(text: T): T | string {
+  if (typeof text !== "string") return text;
   const at = text.lastIndexOf("@");
   if (at < 0) return text;
   const scheme = text.indexOf("://");

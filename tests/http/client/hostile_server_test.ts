@@ -12,6 +12,7 @@ import {
   ConnectionLostError,
   DialError,
   listen,
+  MessageError,
   newClient,
   ProtocolError,
   RedirectError,
@@ -43,6 +44,27 @@ const BROKEN: readonly (readonly [string, string])[] = [
   ["a NUL in a value", `${OK}X: \0\r\nContent-Length: 0\r\n\r\n`],
   ["a broken chunk size", `${OK}Transfer-Encoding: chunked\r\n\r\n0x2\r\nhi\r\n0\r\n\r\n`],
   ["a chunk without end", `${OK}Transfer-Encoding: chunked\r\n\r\n2\r\nhi0\r\n\r\n`],
+  [
+    "transfer-encoding in HTTP/1.0",
+    "HTTP/1.0 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n\r\n",
+  ],
+  [
+    "an informational response with transfer-encoding",
+    `HTTP/1.1 103 Early Hints\r\nTransfer-Encoding: chunked\r\n\r\n${OK}Content-Length: 0\r\n\r\n`,
+  ],
+  [
+    "an informational response with a body",
+    `HTTP/1.1 103 Early Hints\r\nContent-Length: 2\r\n\r\nhi${OK}Content-Length: 0\r\n\r\n`,
+  ],
+  [
+    "a chunk extension without name",
+    `${OK}Transfer-Encoding: chunked\r\n\r\n2;\r\nhi\r\n0\r\n\r\n`,
+  ],
+  [
+    "content-length among trailers",
+    `${OK}Transfer-Encoding: chunked\r\n\r\n0\r\nContent-Length: 2\r\n\r\n`,
+  ],
+  ["an empty line first", `\r\n${OK}Content-Length: 0\r\n\r\n`],
   ["no status", "HTTP/1.1 OK\r\n\r\n"],
   ["HTTP/2.0 in a status line", "HTTP/2.0 200 OK\r\n\r\n"],
   ["something else altogether", "SSH-2.0-OpenSSH_9.2\r\n\r\n"],
@@ -58,11 +80,42 @@ const BROKEN: readonly (readonly [string, string])[] = [
 for (const [name, answer] of BROKEN) {
   Deno.test(`the client refuses a response with ${name} and drops the connection`, async () => {
     await using(always(answer), async (client, server) => {
-      await assertRejects(() => client.get(server.url), ProtocolError);
+      const error = await assertRejects(() => client.get(server.url), ProtocolError);
+      // What a server would answer with must not be taken for the response's status.
+      if (error instanceof MessageError) assertEquals(error.status, undefined);
       assertEquals(client.connections.open, 0);
     });
   });
 }
+
+Deno.test("a body behind 204 reaches no other request, however late it comes", async () => {
+  const poison = `${OK}Content-Length: 6\r\n\r\npoison`;
+  for (const framing of [`Content-Length: ${poison.length}`, "Transfer-Encoding: chunked"]) {
+    await using(async (conn, nth) => {
+      await readRequest(conn);
+      if (nth > 1) return await send(conn, `${OK}Content-Length: 2\r\n\r\nhi`);
+      await send(conn, `HTTP/1.1 204 No Content\r\n${framing}\r\n\r\n`);
+      // Sent when the next request is there already, if it comes here.
+      await readRequest(conn);
+      await send(conn, poison);
+    }, async (client, server) => {
+      assertEquals((await client.get(server.url)).status, 204);
+      assertEquals((await client.get(server.url)).body, "hi");
+      assertEquals(server.connections, 2);
+    });
+  }
+});
+
+Deno.test("trailers that must come before the body are dropped", async () => {
+  const answer = `${OK}Transfer-Encoding: chunked\r\n\r\n2\r\nhi\r\n0\r\n` +
+    "Content-Type: text/html\r\nX-T: 1\r\nSet-Cookie: a=b\r\nX-T: 2\r\n\r\n";
+  await using(always(answer), async (client, server) => {
+    const response = await client.get(server.url);
+    assertEquals([response.body, { ...response.trailers }], ["hi", { "x-t": "1, 2" }]);
+    assertEquals((await client.get(server.url)).body, "hi");
+    assertEquals(server.connections, 1);
+  });
+});
 
 for (
   const [name, answer] of [

@@ -106,11 +106,12 @@ for (const transport of TRANSPORTS) {
 
   test(`redirect: "error" and "manual" do as they say, maxRedirects: 0 follows none`, async () => {
     await using p = await pair(transport, handler);
-    await assertRejects(
+    const refused = await assertRejects(
       () => p.client.get(to(p.url, "/x"), null, { redirect: "error" }),
       RedirectError,
       "error",
     );
+    assertEquals(refused.fault, "refused");
     const manual = await p.client.get(to(p.url, "/x"), null, { redirect: "manual" });
     assertEquals([manual.status, manual.body], [302, "moved"]);
     const none = await assertRejects(
