@@ -20,7 +20,7 @@ import { RedirectChain } from "../../http/client/redirect.ts";
 import { retryAfter } from "../../http/client/retry.ts";
 import { decoderFor } from "../../http/client/response.ts";
 import { checkProxy } from "../../http/client/proxy.ts";
-import { parseAddr } from "../../http/net/listener.ts";
+import { parseAddr } from "../../http/net/listen_options.ts";
 import { printable } from "../../http/message/tell.ts";
 import { bytes } from "./h1/support.ts";
 
