@@ -33,6 +33,7 @@ import {
 } from "./exchange.ts";
 import { fieldOf, flattenHeaders, type HeadersInput } from "../message/headers.ts";
 import { isThenable } from "../message/tell.ts";
+import type { Inspect } from "../message/inspect.ts";
 import { quiet } from "../message/promise.ts";
 import { Pool, type Route } from "./pool.ts";
 import { proxyFields, proxyFor } from "./proxy.ts";
@@ -298,6 +299,12 @@ export class Client implements AsyncDisposable {
    */
   close(): Promise<void> {
     return this.#pool.close();
+  }
+
+  /** What `console.log` shows. */
+  [Symbol.for("Deno.customInspect")](inspect: Inspect, options: unknown): string {
+    const { connections } = this;
+    return `Client ${inspect({ connections }, options)}`;
   }
 
   /** The same as `close()`. */

@@ -5,6 +5,8 @@
  */
 import { type FlatHeaders, type HeaderObject, headerObject } from "../message/headers.ts";
 
+import { excerpt, type Inspect } from "../message/inspect.ts";
+
 const utf8 = new TextDecoder();
 const encoder = new TextEncoder();
 
@@ -76,6 +78,17 @@ export class HttpResponse {
    */
   json<T = unknown>(): T {
     return parseJson(this.body, this.status, this.url, this.header["content-type"]) as T;
+  }
+
+  /** What `console.log` shows. */
+  [Symbol.for("Deno.customInspect")](inspect: Inspect, options: unknown): string {
+    const { status, version, url, redirects, header } = this;
+    return `HttpResponse ${
+      inspect(
+        { status, version, url, redirects, header: { ...header }, body: excerpt(this.body) },
+        options,
+      )
+    }`;
   }
 }
 

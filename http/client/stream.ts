@@ -10,6 +10,7 @@ import { decompress, parseCodings } from "../coding/decompress.ts";
 import { StreamResetError } from "../message/error.ts";
 import type { ClientExchange, ResponseStart } from "./exchange.ts";
 import { isThenable, tellError } from "../message/tell.ts";
+import type { Inspect } from "../message/inspect.ts";
 import { quiet, quietIterator, QuietResponse } from "../message/promise.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import {
@@ -342,6 +343,14 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
     this.#exchange.abort(new StreamResetError(ErrorCode.CANCEL, "local", "the stream was closed"));
     this.#stop?.();
     this.#finish();
+  }
+
+  /** What `console.log` shows. */
+  [Symbol.for("Deno.customInspect")](inspect: Inspect, options: unknown): string {
+    const { status, version, url, redirects, header } = this;
+    return `ClientStream ${
+      inspect({ status, version, url, redirects, header: { ...header } }, options)
+    }`;
   }
 
   /** The same as `close()`. */

@@ -14,6 +14,7 @@ import { latin1 } from "../message/headers.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
 import { MAX_TIMER_MS } from "../message/options.ts";
+import type { Inspect } from "../message/inspect.ts";
 import { tell, tellError } from "../message/tell.ts";
 import type { Certificate } from "../net/certificate.ts";
 import type { Listener, ListenOptions } from "../net/listen_options.ts";
@@ -350,6 +351,12 @@ export class Server implements AsyncDisposable {
     ]);
     clearTimeout(timer);
     await accepting;
+  }
+
+  /** What `console.log` shows. */
+  [Symbol.for("Deno.customInspect")](inspect: Inspect, options: unknown): string {
+    const { addr, connections, handlers } = this;
+    return `Server ${inspect({ addr, connections, handlers }, options)}`;
   }
 
   /** The same as `close()`. */

@@ -25,6 +25,7 @@ import {
   type HeadersInput,
   webHeaders,
 } from "../message/headers.ts";
+import type { Inspect } from "../message/inspect.ts";
 import { quiet, quietIterator, QuietRequest, rejected } from "../message/promise.ts";
 import { abort } from "../message/tell.ts";
 import { parseQuery, type Query } from "../message/query.ts";
@@ -457,6 +458,17 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
     if (this.#aborted !== undefined) return;
     this.#aborted = { reason };
     if (this.#controller !== undefined) abort(this.#controller, reason);
+  }
+
+  /** What `console.log` shows. */
+  [Symbol.for("Deno.customInspect")](inspect: Inspect, options: unknown): string {
+    const { method, target, version, header, remoteAddr, status, finished } = this;
+    return `ServerStream ${
+      inspect(
+        { method, target, version, header: { ...header }, remoteAddr, status, finished },
+        options,
+      )
+    }`;
   }
 
   // ---- what each version does ------------------------------------------------------------------
