@@ -18,7 +18,7 @@ export function implementation({ method, handler }: Route, onError: ErrorListene
     return async (request: unknown, context: HandlerContext): Promise<unknown> => {
       const call = new WebCall(method, context, onError);
       try {
-        const result = handler(request, new CallContext(call));
+        const result = handler(quietRequests(request, method), new CallContext(call));
         const message = await abortable(Promise.resolve(result), context.signal);
         const reply = checked(message, method);
         call.commit();
@@ -32,7 +32,7 @@ export function implementation({ method, handler }: Route, onError: ErrorListene
     const call = new WebCall(method, context, onError);
     let responses: AsyncIterator<unknown> | null = null;
     try {
-      const given = handler(request, new CallContext(call));
+      const given = handler(quietRequests(request, method), new CallContext(call));
       const result = await abortable(Promise.resolve(given), context.signal);
       if (result === null || typeof result !== "object" || !(Symbol.asyncIterator in result)) {
         throw new TypeError(
@@ -60,6 +60,26 @@ export function implementation({ method, handler }: Route, onError: ErrorListene
       // A handler may be at work still; it is told, and nobody waits for it.
       if (responses !== null) end(responses, call);
     }
+  };
+}
+
+/**
+ * What a handler gets as its request. Reads of a stream that nobody awaits do not end the process when
+ * they fail.
+ */
+function quietRequests(request: unknown, method: Method): unknown {
+  if (!method.clientStreams) return request;
+  const requests = (request as AsyncIterable<unknown>)[Symbol.asyncIterator]();
+  const held = <T>(promise: Promise<T>): Promise<T> => {
+    promise.catch(() => {});
+    return promise;
+  };
+  return {
+    next: () => held(requests.next()),
+    return: () => held(requests.return?.() ?? Promise.resolve({ done: true, value: undefined })),
+    [Symbol.asyncIterator]() {
+      return this;
+    },
   };
 }
 

@@ -6,6 +6,7 @@ import { ConnectionLostError, ProtocolError, StreamResetError } from "../message
 import { Decoder, type FieldBlock, HpackError, type Template } from "../hpack/mod.ts";
 import { AbuseGuard, CLIENT_ABUSE_LIMITS, DEFAULT_ABUSE_LIMITS, MIN_MEAN_OCTETS } from "./abuse.ts";
 import { ErrorCode, errorCodeName } from "../message/error_code.ts";
+import { tellError } from "../message/tell.ts";
 import type { ConnectionOptions, ConnectionOwner } from "./connection_options.ts";
 import { DEFAULT_CONNECTION_WINDOW, DEFAULT_STREAM_WINDOW, MAX_WINDOW } from "./flow.ts";
 import { MAX_STREAM_ID, MIN_MAX_FRAME_SIZE, PREFACE } from "./frame.ts";
@@ -31,6 +32,12 @@ function checkNoText(buf: Uint8Array, start: number, end: number): void {
     "Server must speak HTTP/2 as the client does by prior knowledge (RFC 9113 §3.3): it answers in HTTP/1.1",
     ErrorCode.HTTP_1_1_REQUIRED,
   );
+}
+
+/** A fault of this side is printed here: what the peer gets of it says nothing. */
+function ownFault(error: unknown): ProtocolError {
+  tellError(undefined, "The HTTP/2 engine failed", error);
+  return new ProtocolError("Cannot go on after a fault of this side", ErrorCode.INTERNAL_ERROR);
 }
 
 /** Octets of GOAWAY debug data sent. */
@@ -178,10 +185,7 @@ export class Connection implements FrameSink, OutboundOwner {
           ? error
           : error instanceof HpackError
           ? new ProtocolError(error.message, ErrorCode.COMPRESSION_ERROR)
-          : new ProtocolError(
-            `Cannot go on after a fault of this side: ${error}`,
-            ErrorCode.INTERNAL_ERROR,
-          ),
+          : ownFault(error),
       );
       return end;
     }

@@ -235,3 +235,28 @@ Deno.test("metadata handlers set cannot change the protocol's own fields", async
   }, { onError: (error) => told.push((error as Error).message) });
   assertEquals(told.length, 2 * 2 * 5);
 });
+
+Deno.test("reads of requests that nobody awaits end nothing when they fail", async () => {
+  const failed = Promise.withResolvers<void>();
+  await withServer(
+    {
+      SumSizes: async (requests: AsyncIterable<Request>) => {
+        const messages = requests[Symbol.asyncIterator]();
+        messages.next();
+        messages.next();
+        // The process would end here, before the last read is awaited.
+        await messages.next().catch(() => new Promise((resolve) => setTimeout(resolve)));
+        failed.resolve();
+        return {};
+      },
+    },
+    async (url) => {
+      for (const type of ["application/connect+proto", "application/grpc-web"]) {
+        const body = new Uint8Array([9, 255, 255, 255, 255]);
+        await (await post(`${url}/SumSizes`, { "content-type": type }, body)).text();
+      }
+      await failed.promise;
+    },
+    { onError: null },
+  );
+});
