@@ -5,10 +5,12 @@
  * Files import downwards only:
  *
  * ```text
- * health  reflection  proto/
- * server  registrar         client  service  stream
- * exchanges  web/           client_call  subchannel
- * call  reply_stream  head  client_stream  resolver  backoff
+ * health  reflection  proto/    service  call_stream  arguments
+ * server  registrar             conn  intercepted_stream  intercepted_call
+ * exchanges  web/               unary_call  stream_call  request_log
+ * call  reply_stream  head      call  call_options  attempt
+ *                               channel  picker  waiting_calls  lookups
+ *                               subchannel  request_header  options  resolver  backoff
  * route  call_context  method
  * message_stream  message_queue  begun_messages
  * status  field_list  metadata  compression  percent
@@ -54,6 +56,7 @@ export {
   type DynamicService,
   type MethodClient,
   newService,
+  type ServerStreamingClient,
   type ServiceClient,
 } from "./client/service.ts";
 export { CallStream } from "./client/call_stream.ts";
