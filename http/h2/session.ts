@@ -184,6 +184,8 @@ export class Session implements ConnectionOwner, WriterEvents {
     this.#lingering?.hurry();
     if (this.#lingering === null && !this.#closing && !this.#done) {
       this.#closing = true;
+      // From now on this timer is for the deadline, if there is one.
+      this.#idleTimer.clear();
       if (this.connection.role === "server") {
         // RFC 9113 §6.8: announce first, name the last stream a round trip later, so that streams
         // on their way meanwhile are not lost.
@@ -428,8 +430,10 @@ export class Session implements ConnectionOwner, WriterEvents {
     this.#startTimer.clear();
     this.#keepalive?.stop();
     this.#lingering = new LingeringClose(() => this.#end(error));
-    // A peer that let a limit pass has been waited for already.
-    if (this.#closing || error instanceof TimeoutError) this.#lingering.hurry();
+    // A peer that let a limit pass has been waited for already; a server loses no answer.
+    if (
+      this.#closing || error instanceof TimeoutError || this.connection.role === "client"
+    ) this.#lingering.hurry();
     this.#lingering.start();
     this.socket.closeWrite().catch(() => {});
   }

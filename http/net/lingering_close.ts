@@ -14,7 +14,7 @@ import { Watchdog } from "../time/watchdog.ts";
 /** Milliseconds a peer may be silent. */
 export const LINGER_SILENCE_MS = 5000;
 /** The same when this side wants to end for reasons of its own, such as a shutdown. */
-export const LINGER_HURRY_MS = 1000;
+export const LINGER_HURRY_MS = 500;
 /** Milliseconds it may go on in all. */
 export const LINGER_MS = 30_000;
 /** Bytes that are dropped. */

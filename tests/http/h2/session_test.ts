@@ -205,6 +205,27 @@ test("idleTimeout ends a connection without streams, not one with", async () => 
   assert(peer.lines().some((line) => line.startsWith("GOAWAY 0 2147483647 0")));
 });
 
+test("close() without a deadline waits for what runs, beyond idleTimeout", async () => {
+  const { session, peer } = serverWithRawPeer({ idleTimeout: 40 });
+  await peer.socket.write(concat(PREFACE, settings(), settingsAck(), headers(1)));
+  const closed = session.close();
+  await delay(120);
+  assertEquals(session.connection.streams.size, 1);
+  await peer.socket.write(data(1, "bye", true));
+  await closed;
+  assert(peer.lines().some((line) => line.startsWith("DATA 1")));
+});
+
+test("close() with a deadline cuts what a close() without one waits for", async () => {
+  const { session, peer } = serverWithRawPeer();
+  await peer.socket.write(concat(PREFACE, settings(), settingsAck(), headers(1)));
+  await delay(5);
+  session.close();
+  await session.close(20);
+  assertEquals(session.connection.streams.size, 0);
+  assert(!peer.lines().some((line) => line.startsWith("DATA 1")));
+});
+
 test("keepalive ends a connection whose peer is silent, and fails its streams", async () => {
   const [a, b] = memorySocketPair();
   const session = new Session("client", a, { onClosed: () => {} }, {
