@@ -78,8 +78,6 @@ export class WebRouter {
 
   async #serve(handler: UniversalHandler, exchange: Exchange): Promise<void> {
     const { stream } = exchange;
-    // HTTP lets through names of hosts that no URL can have, such as "host:99999".
-    if (!URL.canParse(stream.url)) return stream.respond(400, null, true);
     const response = await handler({
       // Streams in both directions work on HTTP/1.1 too, as far as the client can have them.
       httpVersion: "2",

@@ -176,7 +176,9 @@ function readBlock(buf: Uint8Array, start: number, end: number, limits: FieldLim
         }
         break;
       case 6:
-        if (name === "expect") block.expect = fields[i + 1]!.toLowerCase();
+        if (name === "expect" && (block.expect === null || block.expect === "100-continue")) {
+          block.expect = fields[i + 1]!.toLowerCase();
+        }
         break;
       case 10:
         if (name === "connection") {

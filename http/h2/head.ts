@@ -19,6 +19,8 @@ export class RequestHead {
   protocol = "";
   /** Value of content-length, or -1. */
   contentLength = -1;
+  /** Whether `expect` asks for what there is not (RFC 9110 §10.1.1). */
+  oddExpectation = false;
   /** Why the request is malformed (RFC 9113 §8.1.1), or "". */
   malformed = "";
   /** Room for whoever takes requests to keep what depends on the head alone, such as a route. */
@@ -132,6 +134,8 @@ function readRequest(head: RequestHead, fields: readonly string[]): string {
       // RFC 9112 §3.2: once, as a list of hosts is none.
       if (host !== undefined) return "host must come once";
       host = value;
+    } else if (name === "expect") {
+      if (value.toLowerCase() !== "100-continue") head.oddExpectation = true;
     }
   }
   if (!(seen & 1)) return "pseudo-header :method is missing";

@@ -13,7 +13,7 @@ export interface ServerLimits {
   readonly maxHeaderBytes?: number;
   /** Header fields of a request: 431. @default {128} */
   readonly maxHeaderFields?: number;
-  /** Octets of a request target, HTTP/1.1: 414, closed. @default {8192} */
+  /** Octets of a request target: 414; HTTP/1.1: closed. @default {8192} */
   readonly maxTargetBytes?: number;
   /** Octets of a request body: 413, HTTP/1.1 closed. 0: no limit. @default {16777216} */
   readonly maxBodyBytes?: number;

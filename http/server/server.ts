@@ -245,6 +245,10 @@ export class Server implements AsyncDisposable {
             ? refuse(`Body must be <= ${limits.maxBodyBytes} bytes`, 413)
             : requestHead.method === "CONNECT" || requestHead.method === "TRACE"
             ? refuse(`Method must be another than ${requestHead.method}`, 405)
+            : requestHead.path.length > limits.maxTargetBytes
+            ? refuse(`Request target must be <= ${limits.maxTargetBytes} bytes`, 414)
+            : requestHead.oddExpectation
+            ? refuse(`Expect must be "100-continue" (RFC 9110 §10.1.1)`, 417)
             : new H2ServerStream(requestHead, block, socket, this.#host).wire),
       acceptOversize: () =>
         refuse(

@@ -3,6 +3,7 @@ import { assert, assertEquals } from "@std/assert";
 import { ErrorCode } from "../../../http/message/error_code.ts";
 import { FRAME_HEADER_SIZE, FrameType, PREFACE, readUint32 } from "../../../http/h2/frame.ts";
 import { type Handler, listen } from "../../../http/mod.ts";
+import { Decoder } from "../../../http/hpack/mod.ts";
 import { block, concat, frame, settings, settingsAck } from "../../../support/frames.ts";
 import { bytes, text } from "../h1/support.ts";
 
@@ -137,6 +138,49 @@ Deno.test("a server hears one path on both versions, or refuses", async () => {
   ) {
     assertEquals(await both(path), Array(2).fill(said("h", said1, `http://h${url}`)), path);
   }
+});
+
+Deno.test("a server refuses long targets and odd expectations alike on both versions", async () => {
+  await using server = listen({
+    addr: "127.0.0.1:0",
+    handler: TELL,
+    limits: { maxTargetBytes: 100 },
+    onBadRequest: null,
+  });
+  const { port } = server;
+  // The status alone is the whole answer.
+  const two = async (path: string, ...fields: string[]) => {
+    using conn = await Deno.connect({ hostname: "127.0.0.1", port });
+    const head = [":method", "GET", ":scheme", "http", ":authority", "h", ":path", path];
+    const payload = block([...head, ...fields]);
+    await conn.write(
+      concat(PREFACE, settings(), settingsAck(), frame(FrameType.HEADERS, 0x5, 1, payload)),
+    );
+    const decoder = new Decoder({ maxHeaderListSize: 1 << 16, maxFields: 100 });
+    let octets = new Uint8Array(0);
+    const buffer = new Uint8Array(4096);
+    for (;;) {
+      for (let at = 0; at + FRAME_HEADER_SIZE <= octets.length;) {
+        const end = at + FRAME_HEADER_SIZE + (octets[at + 1]! << 8 | octets[at + 2]!);
+        if (end > octets.length) break;
+        if (octets[at + 3] === FrameType.HEADERS) {
+          return decoder.decode(octets, at + FRAME_HEADER_SIZE, end).fields[1];
+        }
+        at = end;
+      }
+      const n = await conn.read(buffer);
+      assert(n !== null);
+      octets = concat(octets, buffer.slice(0, n)) as Uint8Array<ArrayBuffer>;
+    }
+  };
+  const one = (path: string, fields = "") => h1(port, `GET ${path} HTTP/1.1\r\nHost: h${fields}`);
+  const long = `/${"a".repeat(100)}`;
+  assertEquals([await one(long), await two(long)], ["414", "414"]);
+  assertEquals(await two(long.slice(1, -1).replace("a", "/")), "200");
+  assertEquals(await one("/", "\r\nExpect: tea"), "417");
+  assertEquals(await two("/", "expect", "tea"), "417");
+  assertEquals(await one("/", "\r\nExpect: tea\r\nExpect: 100-continue"), "417");
+  assertEquals(await two("/", "expect", "tea", "expect", "100-continue"), "417");
 });
 
 Deno.test("a server answers OPTIONS * and takes the host of an absolute target", async () => {
