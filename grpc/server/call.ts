@@ -186,15 +186,15 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
 
   #requestTaken(size: number): void {
     this.dequeued(size);
-    // The client was held back in the middle of a message, and has to go on now.
+    // What was kept may end in the middle of a message, which the client has to complete now.
     if (this.midMessage && !this.finished) this.#watchRequest(0);
   }
 
   // ---- waits -----------------------------------------------------------------------------------
 
-  /** Whether it is the client's turn: the one request, or the rest of a message, has to come. */
+  /** Whether something has to come: the one request, or the rest of a message. */
   get #awaitsClient(): boolean {
-    return this.#requests === null ? !this.#handling : this.midMessage && !this.holdsBack;
+    return this.#requests === null ? !this.#handling : this.midMessage;
   }
 
   /** `n` octets came. A message that has to come must come as fast as bodies of requests must. */
@@ -211,7 +211,7 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
       this.#received = n;
       this.#rate = null;
       if (limits.bodyTimeout > 0) this.#wake(limits.bodyTimeout);
-    } else if (now > this.#heardAt) {
+    } else if (now > this.#heardAt && !this.holdsBack) {
       this.#rate ??= bodyRate(limits);
       if (this.#rate !== null && !this.#rate.count(now - this.#heardAt, this.#received)) {
         return this.#failSlow(
@@ -236,9 +236,12 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
     const now = performance.now();
     if (now >= this.#deadline) return this.#failLate();
     const { bodyTimeout } = this.#host.limits;
+    if (!this.#awaitsClient) this.#awaitedSince = 0;
     if (this.#awaitedSince !== 0 && bodyTimeout > 0) {
+      // A client that is held back cannot send: its time begins when it can.
+      if (this.holdsBack) this.#heardAt = now;
       const left = this.#heardAt + bodyTimeout - now;
-      if (left > 0 || !this.#awaitsClient) this.#wake(Math.max(left, 1));
+      if (left > 0) this.#wake(left);
       else {
         return this.#failSlow(
           `the request must come without pauses of ${bodyTimeout} ms: limits.bodyTimeout`,

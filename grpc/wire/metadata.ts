@@ -77,7 +77,12 @@ export class Metadata extends Headers {
 function* fieldsOf(metadata: HeadersInit): Generator<readonly [name: string, value: string]> {
   if (metadata instanceof Metadata) yield* metadata.fields();
   else if (Array.isArray(metadata)) {
-    for (const [name, value] of metadata) yield [String(name).toLowerCase(), String(value)];
+    for (const pair of metadata) {
+      if (!Array.isArray(pair) || pair.length !== 2) {
+        throw new TypeError("Cannot send metadata as each must be a pair of name and value");
+      }
+      yield [String(pair[0]).toLowerCase(), String(pair[1])];
+    }
   } else yield* metadata instanceof Headers ? metadata : new Headers(metadata);
 }
 

@@ -117,6 +117,7 @@ Deno.test("echoed metadata of any octets are left out, and onError hears their n
       yield {};
       throw new ConnectError("stream", Code.DataLoss);
     },
+    // deno-lint-ignore require-yield
     Chat: async function* (_: unknown, context: grpc.CallContext) {
       context.responseTrailer.set("x-id", context.requestHeader.get("x-id")!);
       await new Promise(() => {});

@@ -21,6 +21,7 @@ const iterator = (methods: Any): Any => ({ [Symbol.asyncIterator]: () => methods
 const RESULTS: Record<string, () => Any> = {
   "throws": bug,
   "throws undefined": () => {
+    // deno-lint-ignore no-throw-literal
     throw undefined;
   },
   "throws what cannot be looked at": () => {

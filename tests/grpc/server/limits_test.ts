@@ -217,3 +217,33 @@ Deno.test("options of grpc.listen and mount are checked by name and value", () =
     );
   }
 });
+
+Deno.test("a client that is held back is not blamed for its silence", async () => {
+  const registrar = new grpc.Registrar();
+  const go = Promise.withResolvers<void>();
+  registrar.register(GREETER, {
+    async SumSizes(messages: AsyncIterable<Request>) {
+      await go.promise;
+      let sum = 0;
+      for await (const { payload } of messages) sum += payload.length;
+      return { message: String(sum) };
+    },
+  });
+  await using server = grpc.listen({
+    addr: "127.0.0.1:0",
+    registrar,
+    limits: { bodyTimeout: 100, drainTimeout: 200 },
+  });
+  await using conn = grpc.newClient({ targets: [server.addr] });
+  const sums = await grpc.newService(conn, GREETER).SumSizes!();
+  const count = 60;
+  // More than fits: the client waits for the handler, in the middle of a message.
+  const writing = (async () => {
+    for (let i = 0; i < count; i++) await sums.write({ payload: new Uint8Array(100_003) });
+    sums.closeWrite();
+  })();
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  go.resolve();
+  await writing;
+  assertEquals((await sums.read()).message, String(count * 100_003));
+});
