@@ -9,6 +9,7 @@ export {
   DialError,
   type DialPhase,
   type ErrorScope,
+  HeadersTooLargeError,
   ProtocolError,
   StreamResetError,
   TimeoutError,

@@ -144,7 +144,14 @@ export abstract class ClientCall implements TimerNode, Wanted<Subchannel>, Attem
       return this.#failSoon(error as Error);
     }
     const attempt = new CallAttempt(this.method.output, maxReceiveSize, this);
-    if (!connected.open(attempt, header)) return this.#connect(connected);
+    let opened: boolean;
+    try {
+      opened = connected.open(attempt, header);
+    } catch (error) {
+      // More metadata than the server takes: nothing was sent.
+      return this.#failSoon(new ConnectError((error as Error).message, Code.ResourceExhausted));
+    }
+    if (!opened) return this.#connect(connected);
     this.attempt = attempt;
     this.#connected = connected;
     this.onBegun(attempt);

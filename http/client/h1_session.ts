@@ -42,12 +42,19 @@ import {
   writeRequestLine,
 } from "../h1/write.ts";
 
-/** Heads of responses are the choice of servers one turned to: wider than for requests. */
-export const RESPONSE_HEAD_LIMITS: HeadLimits = {
-  maxHeaderBytes: 256 << 10,
-  maxHeaderFields: 512,
-  maxTargetBytes: 64 << 10,
-};
+/** Header fields of a response: servers are chosen, clients are not, so it may have more than a request. */
+export const MAX_RESPONSE_FIELDS = 512;
+
+/** Octets of a status line. */
+const MAX_STATUS_LINE = 64 << 10;
+
+/** Settings of a client's connection. */
+export interface ClientSessionOptions {
+  /** Milliseconds during which the server may take nothing of a request. */
+  readonly writeTimeout: number;
+  /** Octets of a response's head. */
+  readonly maxHeaderBytes: number;
+}
 
 /** Texts up to this many octets are made without a byte array. */
 const MAX_SHORT_TEXT = 1024;
@@ -85,10 +92,17 @@ export class ClientSession {
   keepAlive = Infinity;
   readonly watchdog: Watchdog;
   readonly search: HeadSearch = new HeadSearch();
+  readonly headLimits: HeadLimits;
   readonly #owner: ClientSessionOwner;
   #exchange: H1Exchange | null = null;
 
-  constructor(socket: Socket, owner: ClientSessionOwner, writeTimeout: number) {
+  constructor(socket: Socket, owner: ClientSessionOwner, options: ClientSessionOptions) {
+    const { writeTimeout, maxHeaderBytes } = options;
+    this.headLimits = {
+      maxHeaderBytes,
+      maxHeaderFields: MAX_RESPONSE_FIELDS,
+      maxTargetBytes: Math.min(maxHeaderBytes, MAX_STATUS_LINE),
+    };
     this.socket = socket;
     this.#owner = owner;
     this.input = new Input(socket);
@@ -302,7 +316,7 @@ class H1Exchange implements ClientExchange {
   }
 
   async #readHead(): Promise<ResponseStart> {
-    const { input, search } = this.#session;
+    const { input, search, headLimits } = this.#session;
     const { headTimeout } = this.#timeouts;
     try {
       if (this.#out === State.IDLE) {
@@ -318,9 +332,7 @@ class H1Exchange implements ClientExchange {
       }
       for (let informational = 0;;) {
         if (this.#reason !== null) throw this.#reason;
-        const end = input.empty
-          ? -1
-          : search.find(input.buf, input.start, input.end, RESPONSE_HEAD_LIMITS);
+        const end = input.empty ? -1 : search.find(input.buf, input.start, input.end, headLimits);
         if (end < 0) {
           if (!input.empty) checkFirstResponseByte(input.buf[input.start]!);
           if (input.ended || !await input.fill()) throw this.#endedEarly();
@@ -330,7 +342,7 @@ class H1Exchange implements ClientExchange {
           input.buf,
           input.start,
           end,
-          RESPONSE_HEAD_LIMITS,
+          headLimits,
         );
         input.start = end;
         if (block.chunked && (minor === 0 || status < 200)) {

@@ -83,7 +83,11 @@ export class H2Exchange extends Stream implements ClientExchange {
     this.reused = reused;
   }
 
-  /** Sends the head. False if the connection has no room for one more stream. */
+  /**
+   * Sends the head. False if the connection has no room for one more stream.
+   *
+   * @throws {HeadersTooLargeError} If the server does not take so large a head.
+   */
   begin(): boolean {
     const { method, scheme, authority, target, fields, length } = this.#start;
     const block = [
@@ -256,6 +260,7 @@ export class H2Exchange extends Stream implements ClientExchange {
     if (length === 0 || this.#reason !== null || !this.sendable) return;
     checkEnd("request", length, this.#sent + (piece?.length ?? 0));
     const trailing = trailers !== null && trailers.length > 0;
+    if (trailing) this.checkFields(trailers);
     if (piece !== null && piece.length > 0) {
       this.#send(piece, !trailing);
       if (trailing) this.end(trailers);

@@ -116,6 +116,11 @@ export interface ClientOptions extends Omit<RequestOptions, "signal" | "json"> {
   readonly proxy?: ProxyConfig;
   /** Path of a Unix socket all connections go to; URLs still give host and path. */
   readonly unixSocket?: string;
+  /**
+   * Bytes of a response's head, and of its trailers over HTTP/2: a longer one fails its request. Over
+   * HTTP/2, as RFC 9113 §6.5.2 counts them: 32 more for each field. @default {262144}
+   */
+  readonly maxHeaderBytes?: number;
   /** HTTP/2 settings: windows, keep-alive. */
   readonly http2?: SessionOptions;
   /** Header fields sent with every request that does not give them. */
@@ -156,6 +161,9 @@ export interface StreamOptions extends
   readonly decompress?: boolean;
 }
 
+/** SETTINGS_MAX_HEADER_LIST_SIZE has 32 bits. */
+const MAX_HEADER_BYTES = 2 ** 32 - 1;
+
 /** What is sent without the caller saying so, and how long things may take. */
 export const CLIENT_DEFAULTS = {
   timeout: 0,
@@ -169,6 +177,7 @@ export const CLIENT_DEFAULTS = {
   maxPerHost: DEFAULT_MAX_PER_HOST,
   idleTimeout: 30_000,
   connectTimeout: 20_000,
+  maxHeaderBytes: 256 << 10,
   alpnProtos: ["http/1.1", "h2"] as readonly string[],
 };
 
@@ -220,6 +229,7 @@ const CLIENT_NAMES = optionNames<ClientOptions>({
   lookup: true,
   proxy: true,
   unixSocket: true,
+  maxHeaderBytes: true,
   http2: true,
   headers: true,
   engine: true,
@@ -389,6 +399,7 @@ export function poolOptions(options: ClientOptions): PoolOptions {
   checkCount(what, "maxPerHost", options.maxPerHost, 0, Infinity);
   checkTime(what, "idleTimeout", options.idleTimeout);
   checkTime(what, "connectTimeout", options.connectTimeout);
+  checkCount(what, "maxHeaderBytes", options.maxHeaderBytes, 1, MAX_HEADER_BYTES);
   checkCallback(what, "lookup", options.lookup);
   checkText(what, "unixSocket", options.unixSocket);
   checkSessionOptions(what, options.http2);
@@ -412,6 +423,7 @@ export function poolOptions(options: ClientOptions): PoolOptions {
     alpnProtos,
     unixSocket: options.unixSocket ?? null,
     lookup: options.lookup ?? null,
+    maxHeaderBytes: options.maxHeaderBytes ?? CLIENT_DEFAULTS.maxHeaderBytes,
     http2: options.http2 ?? {},
     engine: options.engine ?? "own",
     tls: {

@@ -7,7 +7,7 @@
 import { dial, type DialOptions, type Lookup } from "../net/dial.ts";
 import { ConnectionLostError, DialError } from "../message/error.ts";
 import type { ClientExchange, ExchangeTimeouts, RequestStart } from "./exchange.ts";
-import { ClientSession } from "./h1_session.ts";
+import { ClientSession, MAX_RESPONSE_FIELDS } from "./h1_session.ts";
 import { H2Exchange } from "./h2_exchange.ts";
 import { Session, type SessionOptions } from "../h2/mod.ts";
 import { Probe } from "./probe.ts";
@@ -32,6 +32,8 @@ export interface PoolOptions {
   readonly connectTimeout: number;
   /** Milliseconds during which a server may take nothing of a request, HTTP/1.1. */
   readonly writeTimeout: number;
+  /** Bytes of a response's head. */
+  readonly maxHeaderBytes: number;
   readonly alpnProtos: readonly string[];
   /** With `alpnProtos`. */
   readonly tls: DialTlsOptions;
@@ -260,7 +262,7 @@ class Host {
     if (h2) {
       this.#share(socket);
     } else {
-      const session = new ClientSession(socket, this, this.#options.writeTimeout);
+      const session = new ClientSession(socket, this, this.#options);
       this.#all.add(session);
       this.#idle.push(session);
       if (this.#waiters.length === 0) {
@@ -284,7 +286,12 @@ class Host {
         this.#sessions.delete(session);
         this.#forgetIfUnused();
       },
-    }, { idleTimeout: this.#kept ? this.#options.idleTimeout : 1, ...this.#options.http2 });
+    }, {
+      idleTimeout: this.#kept ? this.#options.idleTimeout : 1,
+      maxHeaderListSize: this.#options.maxHeaderBytes,
+      maxFields: MAX_RESPONSE_FIELDS,
+      ...this.#options.http2,
+    });
     this.#sessions.add(session);
     this.#shared = { session, count: 0 };
     session.start();

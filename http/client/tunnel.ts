@@ -5,7 +5,7 @@
  */
 import { Attempt, type DialOptions } from "../net/dial.ts";
 import { HeadSearch, readResponseHead } from "../h1/read.ts";
-import { RESPONSE_HEAD_LIMITS } from "./h1_session.ts";
+import { MAX_RESPONSE_FIELDS } from "./h1_session.ts";
 import { MAX_INFORMATIONAL } from "./exchange.ts";
 import { handshake } from "../net/handshake.ts";
 import type { DialTlsOptions } from "../net/tls_options.ts";
@@ -16,6 +16,11 @@ import type { Target } from "../message/url.ts";
 
 /** Octets of a proxy's answer to CONNECT at most. */
 const MAX_ANSWER_BYTES = 8 << 10;
+const ANSWER_LIMITS = {
+  maxHeaderBytes: MAX_ANSWER_BYTES,
+  maxHeaderFields: MAX_RESPONSE_FIELDS,
+  maxTargetBytes: MAX_ANSWER_BYTES,
+};
 
 /**
  * Opens a connection to `proxy` for requests that name their whole URL (RFC 9112 §3.2.2), over TLS
@@ -74,9 +79,9 @@ async function openTunnel(socket: Socket, proxy: Target, options: DialOptions): 
     if (n === null) throw new Error("the proxy closed the connection");
     have += n;
     for (;;) {
-      const end = search.find(buf, 0, have, RESPONSE_HEAD_LIMITS);
+      const end = search.find(buf, 0, have, ANSWER_LIMITS);
       if (end < 0) break;
-      const { status } = readResponseHead(buf, 0, end, RESPONSE_HEAD_LIMITS);
+      const { status } = readResponseHead(buf, 0, end, ANSWER_LIMITS);
       if (status >= 200 && status <= 299) {
         // One octet too many read here would be missing from the handshake.
         if (end !== have) throw new Error("the proxy sent octets before the tunnel was used");

@@ -2,8 +2,13 @@
  * One HTTP/2 connection without its socket (RFC 9113): bytes in by {@linkcode Connection.receive},
  * bytes out through `writer.out`, time as an argument. Plays either role.
  */
-import { ConnectionLostError, ProtocolError, StreamResetError } from "../message/error.ts";
-import { Decoder, type FieldBlock, HpackError, type Template } from "../hpack/mod.ts";
+import {
+  ConnectionLostError,
+  HeadersTooLargeError,
+  ProtocolError,
+  StreamResetError,
+} from "../message/error.ts";
+import { Decoder, type FieldBlock, headerListSize, HpackError, Template } from "../hpack/mod.ts";
 import { AbuseGuard, CLIENT_ABUSE_LIMITS, DEFAULT_ABUSE_LIMITS, MIN_MEAN_OCTETS } from "./abuse.ts";
 import { ErrorCode, errorCodeName } from "../message/error_code.ts";
 import { tellError } from "../message/tell.ts";
@@ -23,6 +28,12 @@ import { afterLocalEnd, afterRemoteEnd, canReceive, State } from "./stream_state
 
 /** Output a server may hold for one peer before it refuses that peer's new streams. */
 const MAX_QUEUED_OUTPUT = 32 << 20;
+
+/**
+ * Octets of a compressed header block. Fields beyond `maxHeaderListSize` end their stream only; to be
+ * decoded for the tables' sake (RFC 7541 §2.2) they have to be kept until the block is complete.
+ */
+const MAX_BLOCK_SIZE = { server: 512 << 10, client: 1 << 20 } as const;
 
 /** A server without HTTP/2 answers the preface with text, which would make an odd frame. */
 function checkNoText(buf: Uint8Array, start: number, end: number): void {
@@ -93,7 +104,10 @@ export class Connection implements FrameSink, OutboundOwner {
       maxFields: options.maxFields ?? 256,
       abuse: options.abuse ?? (role === "server" ? DEFAULT_ABUSE_LIMITS : CLIENT_ABUSE_LIMITS),
     };
-    this.#reader = new FrameReader(MIN_MAX_FRAME_SIZE);
+    this.#reader = new FrameReader(
+      MIN_MAX_FRAME_SIZE,
+      Math.max(MAX_BLOCK_SIZE[role], this.#options.maxHeaderListSize),
+    );
     this.#decoder = new Decoder({
       maxHeaderListSize: this.#options.maxHeaderListSize,
       maxFields: this.#options.maxFields,
@@ -538,9 +552,27 @@ export class Connection implements FrameSink, OutboundOwner {
 
   // ---- sending ---------------------------------------------------------------------------------
 
-  /** Opens a stream with its request. False, with nothing sent, if there is no room for it. */
+  /**
+   * Checks that the peer takes so many fields, and `more` octets besides. Call it before their message
+   * changes anything.
+   *
+   * @throws {HeadersTooLargeError} If it does not.
+   */
+  checkFields(fields: Template | readonly string[], more = 0): void {
+    const { maxHeaderListSize } = this.peer;
+    if (maxHeaderListSize === Infinity) return;
+    const size = more + (fields instanceof Template ? fields.listSize : headerListSize(fields));
+    if (size > maxHeaderListSize) throw new HeadersTooLargeError(size, maxHeaderListSize);
+  }
+
+  /**
+   * Opens a stream with its request. False, with nothing sent, if there is no room for it.
+   *
+   * @throws {HeadersTooLargeError} If the peer does not take so many fields; nothing was sent.
+   */
   open(stream: Stream, fields: Template | readonly string[], end: boolean): boolean {
     if (!this.available) return false;
+    this.checkFields(fields);
     const id = this.#table.takeId();
     this.#adopt(stream, id);
     this.writer.headers(id, fields, end);

@@ -7,11 +7,12 @@ import { ErrorCode } from "../message/error_code.ts";
 import { Flag, FRAME_HEADER_SIZE, FrameType, MAX_STREAM_ID, readUint32 } from "./frame.ts";
 import { SETTING_SIZE } from "./settings.ts";
 
-/** CONTINUATION frames one header block may span, against floods (CVE-2024-27316). */
-export const MAX_CONTINUATION_FRAMES = 8;
-
-/** Octets one compressed header block may have. */
-export const MAX_HEADER_BLOCK_SIZE = 256 << 10;
+/**
+ * CONTINUATION frames one header block may span whatever their size, against floods (CVE-2024-27316).
+ * More are allowed as far as they bring {@linkcode MIN_CONTINUATION_SIZE} octets each on average.
+ */
+const MAX_SMALL_CONTINUATIONS = 8;
+const MIN_CONTINUATION_SIZE = 1 << 10;
 
 /** Work of a header block, and of the request it mostly is, in small frames. */
 const HEADERS_WORK = 8;
@@ -64,6 +65,7 @@ export class FrameReader {
   /** Frames read, and what their header blocks add: see {@linkcode HEADERS_WORK}. */
   work = 0;
   readonly #maxFrameSize: number;
+  readonly #maxBlockSize: number;
   /** A header block whose END_HEADERS has not come. */
   #block: Uint8Array | null = null;
   #blockLength = 0;
@@ -72,9 +74,13 @@ export class FrameReader {
   #blockDependsOn = -1;
   #continuations = 0;
 
-  /** `maxFrameSize` is the SETTINGS_MAX_FRAME_SIZE this side advertised. */
-  constructor(maxFrameSize: number) {
+  /**
+   * `maxFrameSize` is the SETTINGS_MAX_FRAME_SIZE this side advertised. A block longer than
+   * `maxBlockSize` octets ends the connection: it would have to be kept to be decoded.
+   */
+  constructor(maxFrameSize: number, maxBlockSize: number) {
     this.#maxFrameSize = maxFrameSize;
+    this.#maxBlockSize = maxBlockSize;
   }
 
   /** Octets the frame at `buf[start]` needs in all, or 0 if its header is not complete yet. */
@@ -253,9 +259,16 @@ export class FrameReader {
 
   #continue(block: Uint8Array, buf: Uint8Array, start: number, end: number): void {
     const length = this.#blockLength + end - start;
-    if (++this.#continuations > MAX_CONTINUATION_FRAMES || length > MAX_HEADER_BLOCK_SIZE) {
+    const most = MAX_SMALL_CONTINUATIONS + Math.floor(length / MIN_CONTINUATION_SIZE);
+    if (++this.#continuations > most) {
       throw new ProtocolError(
-        `Cannot read header block as it must have <= ${MAX_CONTINUATION_FRAMES} CONTINUATION frames and <= ${MAX_HEADER_BLOCK_SIZE} octets: current values are ${this.#continuations} and ${length}`,
+        `Cannot read header block of ${length} octets as CONTINUATION frames must be <= ${most}: current value is ${this.#continuations}`,
+        ErrorCode.ENHANCE_YOUR_CALM,
+      );
+    }
+    if (length > this.#maxBlockSize) {
+      throw new ProtocolError(
+        `Cannot read header block as octets must be <= ${this.#maxBlockSize}: current value is ${length}`,
         ErrorCode.ENHANCE_YOUR_CALM,
       );
     }

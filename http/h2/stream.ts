@@ -145,6 +145,15 @@ export abstract class Stream {
       (this.queue === null || this.queue.end === null);
   }
 
+  /**
+   * Checks that the peer takes so many fields, and `more` octets besides: `sendHeaders` and `end` do not.
+   *
+   * @throws {HeadersTooLargeError} If it does not.
+   */
+  checkFields(fields: Template | readonly string[], more = 0): void {
+    this.connection.checkFields(fields, more);
+  }
+
   /** Sends a field block; `end` also ends this side. */
   sendHeaders(fields: Template | readonly string[], end = false): void {
     this.connection.outbound.headers(this, fields, end);

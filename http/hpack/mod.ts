@@ -29,4 +29,4 @@ export { Decoder, type DecoderOptions } from "./decoder.ts";
 export { Encoder, type EncoderOptions } from "./encoder.ts";
 export { HpackError } from "./error.ts";
 export { FieldBlock, type Fields } from "./field_block.ts";
-export { Template } from "./template.ts";
+export { headerListSize, Template } from "./template.ts";

@@ -1,3 +1,4 @@
+import { ENTRY_OVERHEAD } from "./dynamic_table.ts";
 import { checkOctets, MAX_STRING_OVERHEAD } from "./string_literal.ts";
 
 /** Octets a field takes at most besides its characters: an index of 0 and two strings. */
@@ -8,6 +9,13 @@ export function maxEncodedLength(fields: readonly string[]): number {
   let length = (fields.length >>> 1) * MAX_FIELD_OVERHEAD;
   for (let i = 0; i < fields.length; i++) length += fields[i]!.length;
   return length;
+}
+
+/** Size of header fields as RFC 9113 §6.5.2 counts it, in octets. */
+export function headerListSize(fields: readonly string[]): number {
+  let size = (fields.length >>> 1) * ENTRY_OVERHEAD;
+  for (let i = 0; i < fields.length; i++) size += fields[i]!.length;
+  return size;
 }
 
 /**
@@ -37,6 +45,8 @@ export class Template {
   readonly fields: readonly string[];
   /** Octets the fields take at most when encoded. */
   readonly maxLength: number;
+  /** Their size as RFC 9113 §6.5.2 counts it. */
+  readonly listSize: number;
   /** Number of this template, by which encoders find what they have of it. */
   readonly id: number = templates++;
 
@@ -50,5 +60,6 @@ export class Template {
     for (const text of fields) checkOctets(text);
     this.fields = Object.freeze([...fields]);
     this.maxLength = maxEncodedLength(fields);
+    this.listSize = headerListSize(fields);
   }
 }

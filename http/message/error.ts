@@ -8,6 +8,7 @@
  * | {@linkcode ProtocolError} | the peer broke the protocol | its `scope` |
  * | {@linkcode StreamResetError} | one side gave up one stream | the stream |
  * | {@linkcode ConnectionLostError} | the transport went away | the connection |
+ * | {@linkcode HeadersTooLargeError} | the caller's | the one message |
  * | {@linkcode DialError} | no connection came about | the attempt |
  * | {@linkcode TimeoutError} | a wait reached its limit | what waited |
  *
@@ -31,6 +32,21 @@ export class ProtocolError extends Error {
     super(`${message} (${errorCodeName(code)})`);
     this.code = code;
     this.scope = scope;
+  }
+}
+
+/** A request, response or trailer section has more header fields than the peer takes. Nothing was sent. */
+export class HeadersTooLargeError extends Error {
+  override readonly name: string = "HeadersTooLargeError";
+  /** The peer's SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 §6.5.2) in bytes. */
+  readonly limit: number;
+
+  /** `size` is that of the fields: names, values and 32 bytes for each. */
+  constructor(size: number, limit: number) {
+    super(
+      `Cannot send header fields as their size must be <= ${limit}, the peer's MAX_HEADER_LIST_SIZE (RFC 9113 §6.5.2): current value is ${size}`,
+    );
+    this.limit = limit;
   }
 }
 

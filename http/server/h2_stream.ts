@@ -27,6 +27,8 @@ import { Stream } from "../h2/stream.ts";
 /** Who serves exchanges. */
 export interface H2Host {
   readonly limits: Required<ServerLimits>;
+  /** Told of trailers that were left out, as the client does not take so many. */
+  onDropped?(error: unknown, stream: H2ServerStream): void;
   /** Serves one exchange. Never rejects; undefined if it is over already. */
   handle(stream: H2ServerStream): Promise<void> | undefined;
 }
@@ -92,6 +94,9 @@ export class Wire extends Stream {
     this.exchange.receiveReset(error);
   }
 }
+
+/** Size of the content-length a head gets when its body turns out to be whole. */
+const LENGTH_ROOM = 14 + 15 + 32;
 
 /** See the module. */
 export class H2ServerStream extends ServerStream {
@@ -309,6 +314,7 @@ export class H2ServerStream extends ServerStream {
     }
     if (declared >= 0 && status !== 204) block.push("content-length", String(declared));
     if (!dated) block.push("date", httpDate());
+    this.wire.checkFields(block, declared < 0 ? LENGTH_ROOM : 0);
     this.#declared = declared;
     this.#bodiless = isBodiless(this.method, status);
     this.#head = block;
@@ -334,7 +340,9 @@ export class H2ServerStream extends ServerStream {
   }
 
   protected sendInfo(status: number, fields: string[]): void {
-    this.wire.sendHeaders([":status", String(status), ...fields], false);
+    const block = [":status", String(status), ...fields];
+    if (fields.length > 0) this.wire.checkFields(block);
+    this.wire.sendHeaders(block, false);
   }
 
   protected sendPiece(piece: BodyPiece): Promise<void> | undefined {
@@ -353,6 +361,7 @@ export class H2ServerStream extends ServerStream {
   }
 
   protected sendEnd(piece: BodyPiece | null, trailers: string[] | null): void {
+    if (trailers !== null) trailers = this.#sendable(trailers);
     const bytes = piece === null ? null : bytesOf(piece);
     const sent = this.#sent + (bytes === null ? 0 : bytes.length);
     if (!this.#bodiless) checkEnd("response", this.#declared, sent);
@@ -373,6 +382,17 @@ export class H2ServerStream extends ServerStream {
       if (trailers !== null && trailers.length > 0) this.wire.end(trailers);
     } else {
       this.wire.end(trailers !== null && trailers.length > 0 ? trailers : true);
+    }
+  }
+
+  /** Trailers, or null and a word to the listener if the client does not take so many. */
+  #sendable(trailers: string[]): string[] | null {
+    try {
+      this.wire.checkFields(trailers);
+      return trailers;
+    } catch (error) {
+      this.#host.onDropped?.(error, this);
+      return null;
     }
   }
 

@@ -15,7 +15,7 @@ import type { FieldBlock } from "../hpack/mod.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
 import { MAX_TIMER_MS } from "../message/options.ts";
 import type { Inspect } from "../message/inspect.ts";
-import { tell, tellError } from "../message/tell.ts";
+import { printable, tell, tellError } from "../message/tell.ts";
 import type { Certificate } from "../net/certificate.ts";
 import type { Listener, ListenOptions } from "../net/listen_options.ts";
 import { openListener } from "../net/listener.ts";
@@ -115,6 +115,13 @@ export class Server implements AsyncDisposable {
       limits: this.#limits,
       handle: (stream: ServerStream) => this.#handle(stream),
       onBadRequest: (error: MessageError, socket: Socket) => this.#refused(error, socket),
+      onDropped: (error: unknown, stream: ServerStream) =>
+        tellError(
+          options.onError,
+          `Trailers of the answer to ${stream.method} ${printable(stream.path)} were left out`,
+          error,
+          stream,
+        ),
       handlerStarted: () => {
         if (this.#handlers >= this.#limits.maxHandlers) return false;
         this.#handlers++;
