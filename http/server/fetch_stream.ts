@@ -13,6 +13,7 @@ import { StreamResetError, TimeoutError } from "../message/error.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import { Event, step } from "../message/exchange_state.ts";
 import { fieldOf, type FlatHeaders, webHeaders } from "../message/headers.ts";
+import { MessageError } from "../message/message_error.ts";
 import { methodFault, readTarget } from "../message/target.ts";
 import { bodyRate, BodyTooLargeError, type ServerLimits } from "./limits.ts";
 import type { Socket, SocketAddress } from "../net/socket.ts";
@@ -40,6 +41,9 @@ const OVER: Answer = { kind: "over" };
 
 /** Bytes of a streamed body that may wait for the platform before `write` asks its caller to wait. */
 const BODY_HIGH_WATER = 64 << 10;
+
+/** Milliseconds after the end of a body until the platform has told that its client broke off. */
+const CONFIRM_MS = 5;
 
 /** Shown as "". */
 const UNKNOWN: SocketAddress = { hostname: "", port: 0, transport: "unix" };
@@ -106,6 +110,8 @@ export class FetchStream extends ServerStream {
 
   #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
   #bodyDone: boolean;
+  /** What content-length says, or -1. */
+  #length = -1;
   #received = 0;
   #bodyRate: MinRate | null = null;
   #rejectRead: ((error: Error) => void) | null = null;
@@ -139,8 +145,9 @@ export class FetchStream extends ServerStream {
     }
     this.fields = fields;
     this.version = version;
-    this.tooLarge = limits.maxBodyBytes > 0 &&
-      Number(fieldOf(fields, "content-length")) > limits.maxBodyBytes;
+    const length = fieldOf(fields, "content-length");
+    if (length !== undefined) this.#length = Number(length);
+    this.tooLarge = limits.maxBodyBytes > 0 && this.#length > limits.maxBodyBytes;
     this.socket = {
       remoteAddr: remote?.transport === "tcp"
         ? { hostname: remote.hostname, port: remote.port, transport: "tcp" }
@@ -175,19 +182,34 @@ export class FetchStream extends ServerStream {
       method: this.method,
       headers: webHeaders(this.fields),
       signal: super.signal,
-      ...(this.hasBody ? { body: this.readable, duplex: "half" } as RequestInit : {}),
+      ...(this.#source.body === null ? {} : { body: this.readable, duplex: "half" } as RequestInit),
     });
   }
 
   // ---- request body ----------------------------------------------------------------------------
 
   get hasBody(): boolean {
-    return this.#source.body !== null;
+    return this.#source.body !== null || this.#dropped;
+  }
+
+  /** Whether there was a body of which the platform knows nothing: a web request to GET has none. */
+  get #dropped(): boolean {
+    return this.#source.body === null &&
+      (this.#length > 0 || fieldOf(this.fields, "transfer-encoding") !== undefined);
   }
 
   protected async readPiece(): Promise<Uint8Array | null> {
     if (this.requestFault !== null) throw this.requestFault;
+    if (this.#dropped) {
+      throw this.requestFault = new MessageError(
+        `Request must not be ${this.method} with a body: Deno.serve drops it`,
+      );
+    }
     if (this.#bodyDone) return null;
+    // Over HTTP/2 the platform ends the body of a client that broke off as if it were whole; only
+    // its signal tells, a little later.
+    const doubtful = this.version === "HTTP/2" && this.#length < 0;
+    if (doubtful && this.#reader === null) void this.signal;
     if (this.#rejectRead !== null) {
       throw new TypeError("Cannot read the body as a read is under way");
     }
@@ -196,6 +218,8 @@ export class FetchStream extends ServerStream {
       const begun = performance.now();
       const { done, value } = await this.#wait(this.#reader.read(), begun);
       if (done) {
+        if (this.#received < this.#length) throw new Error("the body ended early");
+        if (doubtful) await this.#confirmed();
         this.#bodyDone = true;
         return null;
       }
@@ -214,13 +238,19 @@ export class FetchStream extends ServerStream {
       if (error instanceof TimeoutError || error instanceof BodyTooLargeError) {
         throw this.requestFault = error;
       }
-      if (error instanceof StreamResetError) throw error;
+      if (error === this.requestFault) throw error;
       // The platform's error: the client broke off, or broke the rules.
       const reset = new StreamResetError(ErrorCode.CANCEL, "peer", messageOf(error));
       this.requestFault = reset;
       this.lost(reset);
       throw reset;
     }
+  }
+
+  /** Waits until the platform would have told that the client broke off. Rejects if it did. */
+  async #confirmed(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, CONFIRM_MS));
+    if (this.requestFault !== null) throw this.requestFault;
   }
 
   /** Waits for a piece of the body, no longer than `bodyTimeout`. */
@@ -371,6 +401,9 @@ export class FetchStream extends ServerStream {
   /** The client is gone: nobody reads what would still come. */
   lost(reason: unknown): void {
     if (this.#answer.kind === "over") return;
+    if (!this.#bodyDone) {
+      this.requestFault ??= new StreamResetError(ErrorCode.CANCEL, "peer", messageOf(reason));
+    }
     this.onAbort(reason, true);
     const answer = this.#end(reason);
     // The platform wants its answer nevertheless, and prints errors of bodies.
@@ -382,7 +415,7 @@ export class FetchStream extends ServerStream {
         // Cancelled by the platform, which is why this is called.
       }
     }
-    this.#rejectRead?.(new StreamResetError(ErrorCode.CANCEL, "peer", messageOf(reason)));
+    if (this.requestFault !== null) this.#rejectRead?.(this.requestFault);
   }
 
   /** Ends the response, and tells who waits for room. */
