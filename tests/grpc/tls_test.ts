@@ -137,3 +137,55 @@ peerTest(
     }
   },
 );
+
+peerTest(
+  "ciphers limit a server to what its clients can share, or are refused",
+  { needs: [OPENSSL] },
+  async () => {
+    await using certificate = await makeCertificate();
+    const suites = "TLS_CHACHA20_POLY1305_SHA256:TLS_AES_256_GCM_SHA384:TLS_AES_128_GCM_SHA256";
+    await using server = tls(certificate, { ciphers: suites });
+    await using conn = grpc.newClient({
+      targets: [server.addr],
+      tls: { caCerts: [certificate.ca] },
+    });
+    assertEquals(
+      (await grpc.newService(conn, GREETER).SayHello!({ name: "x" })).message,
+      "Hello x",
+    );
+    for (const ciphers of ["TLS_AES_128_GCM_SHA256", "ECDHE-RSA-AES128-GCM-SHA256", "HIGH", ""]) {
+      assertThrows(() => tls(certificate, { ciphers }), TypeError, "cipher");
+    }
+    // Clients have no such option: the server decides.
+    const options = { caCerts: [certificate.ca], ciphers: suites };
+    assertThrows(() => grpc.newClient({ targets: ["a:1"], tls: options }), TypeError, "ciphers");
+  },
+);
+
+peerTest(
+  "a server that shows an authority's certificate is refused with what to do about it",
+  { needs: [OPENSSL] },
+  async () => {
+    const ours = await sharedAuthority();
+    const { cert, key } = await ours.leaf({ names: ["me"], usage: "clientAuth" });
+    const certs = [{ cert: ours.ca, key: await Deno.readTextFile(`${ours.folder}/ca.key`) }];
+    await using server = grpc.listen({
+      addr: "127.0.0.1:0",
+      registrar: registrar(),
+      tls: true,
+      certs,
+      onError: () => {},
+    });
+    for (const shown of [{}, { cert, key }]) {
+      await using conn = grpc.newClient({
+        targets: [server.addr],
+        tls: { caCerts: [ours.ca], ...shown },
+      });
+      const error = await assertRejects(
+        () => grpc.newService(conn, GREETER).SayHello!({}, 5000),
+        ConnectError,
+      ) as ConnectError;
+      assert(error.message.includes("issue a leaf certificate"), error.message);
+    }
+  },
+);
