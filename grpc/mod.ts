@@ -28,6 +28,15 @@ export {
   ProtocolError,
   StreamResetError,
 } from "../http/mod.ts";
+export { type DialTlsOptions as TlsOptions } from "../http/engine.ts";
+export {
+  type AbuseLimits,
+  type BudgetLimit,
+  type ConnectionOptions,
+  type Http2Options,
+  type KeepaliveOptions,
+  type Mountable,
+} from "../http/mod.ts";
 export { type BackoffOptions } from "./client/backoff.ts";
 export { Conn, newClient } from "./client/conn.ts";
 export { type ClientOptions, type ResolveOptions } from "./client/options.ts";

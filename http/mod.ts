@@ -60,7 +60,14 @@ export { type WebSocketBinaryType, type WebSocketConnection } from "./websocket/
 export { type WebSocketEvents, type WebSocketListener } from "./websocket/events.ts";
 export { type WebSocketOptions } from "./websocket/options.ts";
 export { type Lookup } from "./net/dial.ts";
-export { type DialTlsOptions } from "./net/tls_options.ts";
 export { type Certificate } from "./net/certificate.ts";
 export { type ListenOptions } from "./net/listen_options.ts";
+export {
+  type AbuseLimits,
+  type BudgetLimit,
+  type ConnectionOptions,
+  type KeepaliveOptions,
+  type SessionOptions as Http2Options,
+} from "./h2/mod.ts";
+export { type ExchangeTaker as Mountable } from "./server/server.ts";
 export { type PeerCertificate } from "./net/socket.ts";

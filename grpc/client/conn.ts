@@ -55,6 +55,8 @@ export class Conn implements Transport, AsyncDisposable {
   /**
    * Opens a streaming call for one who writes and reads by hand; `request` is the only one, sent at
    * once, for a method that takes one. What {@linkcode newService} gives is easier to use.
+   *
+   * @internal
    */
   async openStream(
     method: DescMethodStreaming,

@@ -9,32 +9,32 @@ import type {
   MessageInitShape,
   MessageShape,
 } from "@bufbuild/protobuf";
-import type { ExchangeTaker, FieldBlock, h2, HandlerHost } from "../../http/engine.ts";
+import type { FieldBlock, h2, HandlerHost } from "../../http/engine.ts";
 import type { ServerStream } from "../../http/mod.ts";
 import type { CallContext } from "../wire/call_context.ts";
 import { findService, methodFor } from "../wire/method.ts";
-import type { AnyHandler, Route, Routes } from "../wire/route.ts";
+import type { AnyHandler, Route } from "../wire/route.ts";
 import { CallRouter } from "./exchanges.ts";
 
 /** Handlers by method name, as in the proto file (`SayHello`) or in lower camel case (`sayHello`). */
 export type Handlers = Readonly<Record<string, AnyHandler | undefined>>;
 
 /** The handler of one method. A handler made for Connect's `HandlerContext` is one too. */
-export type MethodHandler<M extends DescMethod> = M extends DescMethodUnary<infer I, infer O>
-  ? (request: MessageShape<I>, context: CallContext) => MaybePromise<MessageInitShape<O>>
+export type MethodHandler<M extends DescMethod> = M extends DescMethodUnary<infer I, infer O> ? (
+    request: MessageShape<I>,
+    context: CallContext,
+  ) => MessageInitShape<O> | Promise<MessageInitShape<O>>
   : M extends DescMethodServerStreaming<infer I, infer O>
     ? (request: MessageShape<I>, context: CallContext) => AsyncIterable<MessageInitShape<O>>
   : M extends DescMethodClientStreaming<infer I, infer O> ? (
       requests: AsyncIterable<MessageShape<I>>,
       context: CallContext,
-    ) => MaybePromise<MessageInitShape<O>>
+    ) => MessageInitShape<O> | Promise<MessageInitShape<O>>
   : M extends DescMethodBiDiStreaming<infer I, infer O> ? (
       requests: AsyncIterable<MessageShape<I>>,
       context: CallContext,
     ) => AsyncIterable<MessageInitShape<O>>
   : never;
-
-type MaybePromise<T> = T | Promise<T>;
 
 /**
  * Handlers of a service with known types, by proto names (`SayHello`) or local names (`sayHello`).
@@ -54,7 +54,7 @@ export type TypedHandlers<S extends DescService> = DescService extends S ? Handl
  * Holds the services of a server. Goes to `grpc.listen` for gRPC alone, and to `http.listen` for gRPC,
  * gRPC-Web and Connect beside the handler of other requests.
  */
-export class Registrar implements Routes, ExchangeTaker {
+export class Registrar {
   readonly #routes = new Map<string, Route>();
   readonly #services = new Map<string, DescService>();
   readonly #router = new CallRouter(this);
@@ -93,7 +93,11 @@ export class Registrar implements Routes, ExchangeTaker {
     }
   }
 
-  /** What serves a path such as `/pkg.Service/Method`. */
+  /**
+   * What serves a path such as `/pkg.Service/Method`.
+   *
+   * @internal
+   */
   route(path: string): Route | undefined {
     return this.#routes.get(path);
   }
@@ -103,7 +107,11 @@ export class Registrar implements Routes, ExchangeTaker {
     return [...this.#services.values()];
   }
 
-  /** For servers: the gRPC call a request makes. */
+  /**
+   * For servers: the gRPC call a request makes.
+   *
+   * @internal
+   */
   takeStream(
     head: h2.RequestHead,
     block: FieldBlock,
@@ -113,7 +121,11 @@ export class Registrar implements Routes, ExchangeTaker {
     return this.#router.takeStream(head, block, session, host);
   }
 
-  /** For servers: serves a gRPC-Web or Connect call. */
+  /**
+   * For servers: serves a gRPC-Web or Connect call.
+   *
+   * @internal
+   */
   takeExchange(stream: ServerStream): Promise<void> | null {
     return this.#router.takeExchange(stream);
   }

@@ -24,6 +24,7 @@ export type RedirectFault = "refused" | "loop" | "count" | "downgrade" | "scheme
 
 /** A redirect was not followed. */
 export class RedirectError extends Error {
+  /** `"RedirectError"`. */
   override readonly name: string = "RedirectError";
   /** Why. */
   readonly fault: RedirectFault;

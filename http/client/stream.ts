@@ -127,7 +127,11 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
     }
   }
 
-  /** For the client: the head is here already. */
+  /**
+   * For the client: the head is here already.
+   *
+   * @internal
+   */
   arrived(head: ResponseStart): this {
     this.#head = head;
     this.#ended = true;

@@ -21,6 +21,7 @@ export type ErrorScope = "stream" | "connection";
 
 /** The peer sent what the protocol forbids. */
 export class ProtocolError extends Error {
+  /** `"ProtocolError"`. */
   override readonly name: string = "ProtocolError";
   /** Error code as of RFC 9113 §7, sent in RST_STREAM or GOAWAY. */
   readonly code: number;
@@ -52,6 +53,7 @@ export class HeadersTooLargeError extends Error {
 
 /** A stream was ended by RST_STREAM (RFC 9113 §6.4), or an HTTP/1.1 exchange was cut. */
 export class StreamResetError extends Error {
+  /** `"StreamResetError"`. */
   override readonly name: string = "StreamResetError";
   /** Error code as of RFC 9113 §7. */
   readonly code: number;
@@ -72,6 +74,7 @@ export class StreamResetError extends Error {
 
 /** The connection ended while an exchange was under way or about to begin. */
 export class ConnectionLostError extends Error {
+  /** `"ConnectionLostError"`. */
   override readonly name: string = "ConnectionLostError";
   /**
    * `"no"` if the peer cannot have acted on the request: nothing of it left this machine, or the
@@ -92,6 +95,7 @@ export type DialPhase = "dns" | "connect" | "tls" | "alpn" | "proxy";
 
 /** No connection could be opened. `cause` keeps the system's error. */
 export class DialError extends Error {
+  /** `"DialError"`. */
   override readonly name: string = "DialError";
   /** `host:port`, or the path of a Unix socket. */
   readonly address: string;
@@ -108,6 +112,7 @@ export class DialError extends Error {
 
 /** A wait reached its limit. */
 export class TimeoutError extends Error {
+  /** `"TimeoutError"`. */
   override readonly name: string = "TimeoutError";
   /** What was being waited for, as the option that limits it is called. */
   readonly phase: string;

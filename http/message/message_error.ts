@@ -8,6 +8,7 @@ import { ErrorCode } from "./error_code.ts";
 
 /** The peer sent a message that cannot be read. The connection cannot be used any further. */
 export class MessageError extends ProtocolError {
+  /** `"MessageError"`. */
   override readonly name: string = "MessageError";
   /**
    * Status a server answers a request with (400, 405, 408, 413, 414, 417, 431, 501, 505). A client,

@@ -145,6 +145,7 @@ export function serverLimits(limits: ServerLimits = {}): Required<ServerLimits> 
 
 /** A message body is longer than its reader allows. */
 export class BodyTooLargeError extends Error {
+  /** `"BodyTooLargeError"`. */
   override readonly name: string = "BodyTooLargeError";
   /** The limit in octets. */
   readonly limit: number;

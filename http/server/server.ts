@@ -34,9 +34,13 @@ export interface HandlerHost {
   handlerEnded(): void;
 }
 
-/** Something that may take an exchange before the handler does, such as a gRPC service. */
+/** Takes exchanges before the handler does: a `grpc.Registrar`, or what `grpc.mount()` returns. */
 export interface ExchangeTaker {
-  /** The stream that serves this HTTP/2 request, or null to leave it to the handler. */
+  /**
+   * The stream that serves this HTTP/2 request, or null to leave it to the handler.
+   *
+   * @internal
+   */
   takeStream(
     head: RequestHead,
     block: FieldBlock,
@@ -46,6 +50,8 @@ export interface ExchangeTaker {
   /**
    * Serves an exchange of either version through its stream, or null to leave it to the handler.
    * The promise must settle when the exchange is over.
+   *
+   * @internal
    */
   takeExchange?(stream: ServerStream): Promise<void> | null;
 }

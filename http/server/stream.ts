@@ -92,7 +92,11 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
    * its shortest form. "" if it names none, as HTTP/1.0 may.
    */
   abstract readonly authority: string;
-  /** The socket it came on. */
+  /**
+   * The socket it came on.
+   *
+   * @internal
+   */
   protected abstract readonly socket: Socket;
   /** The request's trailer fields; complete when the body was read to its end. */
   protected abstract readonly trailerFields: FlatHeaders;

@@ -11,6 +11,7 @@ export interface Diagnostic {
   readonly column: number;
   /** What is wrong, without position. */
   readonly message: string;
+  /** Whether the file can be used all the same. */
   readonly severity: Severity;
 }
 

@@ -1,0 +1,177 @@
+/**
+ * Every option of the package is known or refused. The interfaces of options are those that
+ * `deno doc` finds in the public API: one that is not in the table below fails the test, and so does an
+ * option that is documented and not known.
+ */
+import { assert, assertEquals, assertRejects } from "@std/assert";
+import { grpc, http, kv, protoc } from "../mod.ts";
+
+interface Type {
+  readonly repr: string;
+  readonly kind: string;
+  // deno-lint-ignore no-explicit-any
+  readonly value: any;
+}
+
+interface Declaration {
+  readonly kind: string;
+  readonly def: {
+    readonly properties: readonly { readonly name: string }[];
+    readonly extends?: readonly Type[];
+  };
+}
+
+const ENTRIES = ["http", "grpc", "kv", "protoc"] as const;
+
+/** The public interfaces whose name says that they are options, as `entry.Name`, and their names. */
+async function optionBags(): Promise<Map<string, string[]>> {
+  const bags = new Map<string, string[]>();
+  for (const entry of ENTRIES) {
+    const { stdout } = await new Deno.Command(Deno.execPath(), {
+      args: ["doc", "--json", `${entry}/mod.ts`],
+      cwd: new URL("../", import.meta.url),
+    }).output();
+    const { nodes } = JSON.parse(new TextDecoder().decode(stdout)) as {
+      nodes: Record<string, { symbols: { name: string; declarations: Declaration[] }[] }>;
+    };
+    const interfaces = new Map(
+      Object.values(nodes).flatMap(({ symbols }) =>
+        symbols.flatMap(({ name, declarations }) =>
+          declarations.filter(({ kind }) => kind === "interface").map(({ def }) =>
+            [name, def] as const
+          )
+        )
+      ),
+    );
+    const namesOf = (type: Type): string[] => {
+      const { typeName, typeParams = [] } = type.value;
+      if (typeName === "Pick" || typeName === "Omit") {
+        const { kind, value } = typeParams[1];
+        const chosen = (kind === "union" ? value : [typeParams[1]]).map(({ repr }: Type) => repr);
+        const all = namesOf(typeParams[0]);
+        return all.filter((name) => chosen.includes(name) === (typeName === "Pick"));
+      }
+      const def = interfaces.get(typeName);
+      if (def === undefined) return [];
+      return [...(def.extends ?? []).flatMap(namesOf), ...def.properties.map(({ name }) => name)];
+    };
+    for (const name of interfaces.keys()) {
+      if (!/(?:Options|Limits|Config|Settings|Request)$/.test(name)) continue;
+      const names = namesOf({ repr: name, kind: "typeRef", value: { typeName: name } });
+      bags.set(`${entry}.${name}`, [...new Set(names)]);
+    }
+  }
+  return bags;
+}
+
+const URL_ = "http://127.0.0.1:1/";
+const file = new protoc.Loader().load(
+  'syntax = "proto3"; service S { rpc Say(M) returns (M); } message M {}',
+  "s.proto",
+);
+const registrar = new grpc.Registrar();
+const addr = "127.0.0.1:0";
+
+/** Closes what came of options that were fine. */
+async function closed(made: unknown): Promise<void> {
+  await (made as { close(): Promise<void> }).close();
+}
+
+type Bag = Record<string, unknown>;
+
+function onClient(use: (client: kv.Client, bag: never) => unknown): (bag: Bag) => Promise<unknown> {
+  return async (bag) => {
+    await using client = kv.newClient({ endpoints: ["127.0.0.1:1"], retry: 0 });
+    // Nothing listens there: what is sent fails, and says so in its own words.
+    await use(client, bag as never);
+  };
+}
+
+/** Where each kind of options goes. */
+const DOORS: Record<string, (bag: Bag) => unknown> = {
+  "http.ServerOptions": (bag) => closed(http.listen({ addr, handler() {}, ...bag } as never)),
+  "http.ListenOptions": (bag) => closed(http.listen({ addr, handler() {}, ...bag } as never)),
+  "http.ServerLimits": (bag) => closed(http.listen({ addr, handler() {}, limits: bag })),
+  "http.FetchHandlerOptions": (bag) => http.fetchHandler(() => {}, bag),
+  "http.ClientOptions": (bag) => closed(http.newClient(bag)),
+  "http.RequestOptions": (bag) => http.get(URL_, null, bag),
+  "http.SendOptions": (bag) => http.defaultClient().send("GET", URL_, bag),
+  "http.StreamOptions": (bag) => http.request("GET", URL_, null, bag),
+  "http.RetryOptions": (bag) => closed(http.newClient({ retry: bag })),
+  "http.ProxyConfig": (bag) => closed(http.newClient({ proxy: bag })),
+  "grpc.ServerOptions": (bag) => closed(grpc.listen({ addr, registrar, ...bag } as never)),
+  "grpc.MountOptions": (bag) => grpc.mount({ registrar, ...bag } as never),
+  "grpc.CallSettings": (bag) => grpc.mount({ registrar, ...bag } as never),
+  "grpc.WebSettings": (bag) => grpc.mount({ registrar, ...bag } as never),
+  "grpc.ClientOptions": (bag) =>
+    closed(grpc.newClient({ targets: ["127.0.0.1:1"], ...bag } as never)),
+  "grpc.TlsOptions": (bag) => closed(grpc.newClient({ targets: ["127.0.0.1:1"], tls: bag })),
+  "grpc.BackoffOptions": (bag) =>
+    closed(grpc.newClient({ targets: ["127.0.0.1:1"], backoff: bag as never })),
+  "grpc.ResolveOptions": (bag) =>
+    closed(grpc.newClient({ targets: ["127.0.0.1:1"], resolve: bag } as never)),
+  "grpc.CallOptions": async (bag) => {
+    await using conn = grpc.newClient({ targets: ["127.0.0.1:1"] });
+    // deno-lint-ignore no-explicit-any
+    await (grpc.newService(conn, file) as any).Say({}, { timeout: 1, ...bag });
+  },
+  "kv.ClientOptions": (bag) =>
+    closed(kv.newClient({ endpoints: ["127.0.0.1:1"], ...bag } as never)),
+  "kv.TlsOptions": (bag) => closed(kv.newClient({ endpoints: ["127.0.0.1:1"], tls: bag })),
+  "kv.CallOptions": onClient((client, bag) => client.leases(bag)),
+  "kv.GetRequest": onClient((client, bag) => client.get(bag)),
+  "kv.PutRequest": onClient((client, bag) => client.put(bag)),
+  "kv.DeleteRequest": onClient((client, bag) => client.delete(bag)),
+  "kv.CompactRequest": onClient((client, bag) => client.compact(bag)),
+  "kv.GrantRequest": onClient((client, bag) => client.grant(bag)),
+  "kv.RevokeRequest": onClient((client, bag) => client.revoke(bag)),
+  "kv.TtlRequest": onClient((client, bag) => client.ttl(bag)),
+  "kv.TxnRequest": onClient((client, bag) => client.txn(bag)),
+  "kv.WatchRequest": onClient((client, bag) => client.watch(bag)),
+  "protoc.LoaderOptions": (bag) => new protoc.Loader(bag),
+  "protoc.RootOptions": (bag) => new protoc.Loader().loadAll([], bag),
+};
+
+/** Options that are no bag a caller gives by itself. */
+const ELSEWHERE: Record<string, string> = {
+  "kv.KvErrorOptions": "the library's own errors are made with it",
+  "http.WebSocketOptions": "tests/http/server checks it at an upgrade",
+};
+
+/** The words in which an option is refused for its name. */
+const UNKNOWN = /no option "|with an option "|with a field "|with option |is an option, beside/;
+
+async function refusal(run: () => unknown): Promise<string> {
+  try {
+    await run();
+    return "";
+  } catch (error) {
+    assert(error instanceof Error);
+    return error.message;
+  }
+}
+
+Deno.test("every option that is documented is known, and others are refused by name", async () => {
+  const bags = await optionBags();
+  const unlisted = [...bags.keys()].filter((name) => !(name in DOORS) && !(name in ELSEWHERE));
+  assertEquals(unlisted, [], "options without a door in this test");
+  const wrong: string[] = [];
+  for (const [bag, names] of bags) {
+    const door = DOORS[bag];
+    if (door === undefined) continue;
+    assert(names.length > 0, `${bag} has no names`);
+    // Refused whatever stands in it.
+    for (const value of [1, undefined]) {
+      const unknown = await refusal(() => door({ frobnicate: value }));
+      if (!UNKNOWN.test(unknown) && !/cannot be|mixes/.test(unknown)) {
+        wrong.push(`${bag} takes frobnicate: ${value}: ${unknown}`);
+      }
+    }
+    for (const name of names) {
+      const message = await refusal(() => door({ [name]: undefined }));
+      if (UNKNOWN.test(message)) wrong.push(`${bag}.${name} is refused: ${message}`);
+    }
+  }
+  assertEquals(wrong, []);
+  await assertRejects(() => http.get(URL_));
+});
