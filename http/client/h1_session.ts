@@ -17,6 +17,7 @@ import {
 import { ErrorCode } from "../message/error_code.ts";
 import { checkEnd, checkSent, isBodiless } from "../message/body_length.ts";
 import { fieldOf, type FlatHeaders, latin1 } from "../message/headers.ts";
+import type { LinkedList, ListItem } from "./linked_list.ts";
 import type { Socket, SocketAddress } from "../net/socket.ts";
 import { timers } from "../time/timer_wheel.ts";
 import { Watchdog } from "../time/watchdog.ts";
@@ -78,7 +79,10 @@ interface Refable {
 }
 
 /** See the module. */
-export class ClientSession {
+export class ClientSession implements ListItem<ClientSession> {
+  list: LinkedList<ClientSession> | null = null;
+  nextItem: ClientSession | null = null;
+  previousItem: ClientSession | null = null;
   readonly socket: Socket;
   readonly input: Input;
   readonly output: SocketWriter;

@@ -10,6 +10,7 @@ import type { ClientExchange, ExchangeTimeouts, RequestStart } from "./exchange.
 import { ClientSession, MAX_RESPONSE_FIELDS } from "./h1_session.ts";
 import { H2Exchange } from "./h2_exchange.ts";
 import { Session, type SessionOptions } from "../h2/mod.ts";
+import { LinkedList } from "./linked_list.ts";
 import { Probe } from "./probe.ts";
 import type { Socket } from "../net/socket.ts";
 import type { ClientEngine, DialTlsOptions } from "../net/tls_options.ts";
@@ -65,7 +66,7 @@ class Host {
   readonly #options: PoolOptions;
   readonly #route: Route;
   readonly #key: string;
-  readonly #idle: ClientSession[] = [];
+  readonly #idle = new LinkedList<ClientSession>();
   readonly #all = new Set<ClientSession>();
   readonly #sessions = new Set<Session>();
   /** HTTP/2 connections that take new streams, and how many each carried. */
@@ -73,7 +74,7 @@ class Host {
   #speaks: "unknown" | "h1" | "h2";
   #dialing = 0;
   readonly #dials = new Set<AbortController>();
-  #waiters: Waiter[] = [];
+  readonly #waiters = new LinkedList<Waiter>();
   #closed = false;
   #closing: Promise<void> | null = null;
   #onDrained: (() => void) | null = null;
@@ -124,9 +125,7 @@ class Host {
   }
 
   readonly #giveUp = (waiter: Waiter, reason: Error): void => {
-    const at = this.#waiters.indexOf(waiter);
-    if (at < 0) return;
-    this.#waiters.splice(at, 1);
+    if (!this.#waiters.delete(waiter)) return;
     if (this.#waiters.length === 0) this.#abandonDials(reason);
     waiter.reject(reason);
   };
@@ -154,24 +153,23 @@ class Host {
     }
     // The last one in is the least likely to have been closed by the server.
     const session = this.#idle.pop();
-    if (session === undefined) return null;
+    if (session === null) return null;
     session.watchdog.clear();
     return session.open(start, timeouts);
   }
 
   #serve(): void {
-    while (this.#waiters.length > 0) {
-      const waiter = this.#waiters[0]!;
+    for (let waiter = this.#waiters.first; waiter !== null; waiter = this.#waiters.first) {
       let exchange: ClientExchange | null;
       try {
         exchange = this.#take(waiter.start, waiter.timeouts);
       } catch (error) {
-        this.#waiters.shift();
+        this.#waiters.delete(waiter);
         waiter.reject(error as Error);
         continue;
       }
       if (exchange === null) break;
-      this.#waiters.shift();
+      this.#waiters.delete(waiter);
       waiter.resolve(exchange);
     }
     this.#dialIfNeeded();
@@ -204,14 +202,16 @@ class Host {
     }, (error) => {
       if (!ended()) return;
       if (this.#speaks === "h1") this.#waiters.shift()?.reject(error);
-      else {
-        const waiters = this.#waiters;
-        this.#waiters = [];
-        for (const waiter of waiters) waiter.reject(error);
-      }
+      else this.#rejectAll(error);
       this.#serve();
       this.#forgetIfUnused();
     });
+  }
+
+  #rejectAll(error: Error): void {
+    for (let waiter = this.#waiters.shift(); waiter !== null; waiter = this.#waiters.shift()) {
+      waiter.reject(error);
+    }
   }
 
   /** Nobody waits any more: whoever comes next begins anew, and gets no error of others. */
@@ -322,7 +322,7 @@ class Host {
     this.#idle.push(session);
     if (this.#waiters.length > 0) {
       this.#serve();
-      if (this.#idle.at(-1) !== session) return;
+      if (this.#idle.last !== session) return;
     }
     const ms = Math.min(this.#options.idleTimeout, session.keepAlive);
     if (ms <= 0) return session.close();
@@ -331,8 +331,7 @@ class Host {
 
   onClosed(session: ClientSession): void {
     this.#all.delete(session);
-    const at = this.#idle.indexOf(session);
-    if (at >= 0) this.#idle.splice(at, 1);
+    this.#idle.delete(session);
     if (this.#all.size === 0) this.#onDrained?.();
     this.#dialIfNeeded();
     this.#forgetIfUnused();
@@ -345,7 +344,7 @@ class Host {
   }
 
   closeIdle(): void {
-    for (const session of [...this.#idle]) session.close();
+    for (const session of this.#idle.items()) session.close();
     for (const session of [...this.#sessions]) {
       if (session.connection.streams.size === 0) session.close();
     }
@@ -358,10 +357,9 @@ class Host {
   async #close(): Promise<void> {
     this.#closed = true;
     const error = new ConnectionLostError("Client was closed", "no");
-    for (const waiter of this.#waiters) waiter.reject(error);
-    this.#waiters = [];
+    this.#rejectAll(error);
     this.#abandonDials(error);
-    for (const session of [...this.#idle]) session.close();
+    for (const session of this.#idle.items()) session.close();
     await Promise.all([
       this.#drained(),
       ...[...this.#sessions].map((session) => session.close(CLOSE_GRACE_MS)),

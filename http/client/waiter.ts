@@ -5,10 +5,14 @@
  */
 import { TimeoutError } from "../message/error.ts";
 import type { ClientExchange, ExchangeTimeouts, RequestStart } from "./exchange.ts";
+import type { LinkedList, ListItem } from "./linked_list.ts";
 import { type TimerNode, timers } from "../time/timer_wheel.ts";
 
 /** See the module. */
-export class Waiter implements TimerNode {
+export class Waiter implements TimerNode, ListItem<Waiter> {
+  list: LinkedList<Waiter> | null = null;
+  nextItem: Waiter | null = null;
+  previousItem: Waiter | null = null;
   dueTick = 0;
   nextTimer: TimerNode | null = null;
   previousTimer: TimerNode | null = null;
