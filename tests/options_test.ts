@@ -93,6 +93,11 @@ const DOORS: Record<string, (bag: Bag) => unknown> = {
   "http.ListenOptions": (bag) => closed(http.listen({ addr, handler() {}, ...bag } as never)),
   "http.ServerLimits": (bag) => closed(http.listen({ addr, handler() {}, limits: bag })),
   "http.FetchHandlerOptions": (bag) => http.fetchHandler(() => {}, bag),
+  "http.Http2Options": (bag) => closed(http.newClient({ http2: bag })),
+  "http.ConnectionOptions": (bag) => closed(http.newClient({ http2: bag })),
+  "http.AbuseLimits": (bag) => closed(http.newClient({ http2: { abuse: bag as never } })),
+  "http.KeepaliveOptions": (bag) =>
+    closed(http.newClient({ http2: { keepalive: { interval: 1000, ...bag } } })),
   "http.ClientOptions": (bag) => closed(http.newClient(bag)),
   "http.RequestOptions": (bag) => http.get(URL_, null, bag),
   "http.SendOptions": (bag) => http.defaultClient().send("GET", URL_, bag),
@@ -103,6 +108,13 @@ const DOORS: Record<string, (bag: Bag) => unknown> = {
   "grpc.MountOptions": (bag) => grpc.mount({ registrar, ...bag } as never),
   "grpc.CallSettings": (bag) => grpc.mount({ registrar, ...bag } as never),
   "grpc.WebSettings": (bag) => grpc.mount({ registrar, ...bag } as never),
+  "grpc.Http2Options": (bag) => closed(grpc.newClient({ targets: ["127.0.0.1:1"], http2: bag })),
+  "grpc.ConnectionOptions": (bag) =>
+    closed(grpc.newClient({ targets: ["127.0.0.1:1"], http2: bag })),
+  "grpc.AbuseLimits": (bag) =>
+    closed(grpc.newClient({ targets: ["127.0.0.1:1"], http2: { abuse: bag as never } })),
+  "grpc.KeepaliveOptions": (bag) =>
+    closed(grpc.newClient({ targets: ["127.0.0.1:1"], keepalive: { interval: 1000, ...bag } })),
   "grpc.ClientOptions": (bag) =>
     closed(grpc.newClient({ targets: ["127.0.0.1:1"], ...bag } as never)),
   "grpc.TlsOptions": (bag) => closed(grpc.newClient({ targets: ["127.0.0.1:1"], tls: bag })),
