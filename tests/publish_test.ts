@@ -49,12 +49,24 @@ Deno.test("the published package imports the real @std from JSR", async () => {
     "LICENSE",
     "README.md",
     "deno.json",
+    "docs",
+    "examples",
     "grpc",
     "http",
     "kv",
     "mod.ts",
     "protoc",
   ]);
+  const published = new Set(
+    list.stdout.trim().split("\n").map((path) => path.replace(/^\.\//, "")),
+  );
+  const readme = await Deno.readTextFile(new URL("../README.md", import.meta.url));
+  const links = [...readme.matchAll(/\]\((?!https?:)([^)#]+)/g)].map(([, path]) => path!);
+  assertEquals(
+    links.filter((path) => !published.has(path)),
+    [],
+    "links of the README lead nowhere",
+  );
   const untar = await run({ command: "tar", args: ["-xzf", "package.tgz"], cwd: folder });
   assertEquals(untar.code, 0, untar.stderr);
   const listener = await Deno.readTextFile(`${folder}/http/net/tcp_listener.ts`);
