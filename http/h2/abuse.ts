@@ -17,8 +17,8 @@
  * Small DATA frames are paid by their octets as well: their windows are counted in octets, and what
  * waits is joined, so that a frame costs no more than it brings. A peer may send messages of ten
  * octets as fast as they are read. Only what is left unread is judged: where more than
- * {@linkcode MAX_UNREAD_FRAMES} frames wait, they have to bring {@linkcode MIN_MEAN_OCTETS} octets each
- * on average. The smallest message of gRPC has five.
+ * {@linkcode MAX_UNREAD_FRAMES} frames wait on streams that were hardly read, {@linkcode MIN_MEAN_OCTETS}
+ * octets have to wait for each. The smallest message of gRPC has five.
  */
 import { ProtocolError } from "../message/error.ts";
 import { ErrorCode } from "../message/error_code.ts";

@@ -27,7 +27,7 @@ export class Inbound {
   #credit = 0;
   /** Octets the windows of open streams have grown by. */
   #grown = 0;
-  /** DATA frames received that their consumers have not taken, and their octets. */
+  /** DATA frames on streams nobody reads, and octets on all streams that were not taken. */
   #unreadFrames = 0;
   #unreadOctets = 0;
   #closed = false;
@@ -52,12 +52,12 @@ export class Inbound {
     return this.#window;
   }
 
-  /** DATA frames nobody has taken. */
+  /** DATA frames that wait on streams nobody has read much of. */
   get unreadFrames(): number {
     return this.#unreadFrames;
   }
 
-  /** Octets in them. */
+  /** Octets that wait on all streams. */
   get unreadOctets(): number {
     return this.#unreadOctets;
   }
@@ -101,9 +101,12 @@ export class Inbound {
   deliver(stream: Stream, length: number, size: number): void {
     if (length > 0) {
       stream.unconsumed += length;
-      stream.unreadFrames++;
       this.#unreadOctets += length;
-      this.#unreadFrames++;
+      // Where a window has grown, there is somebody who reads.
+      if (stream.window === this.startWindow) {
+        stream.unreadFrames++;
+        this.#unreadFrames++;
+      }
     }
     if (size > length) this.#returnStream(stream, size - length);
     this.received(size);

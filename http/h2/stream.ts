@@ -94,7 +94,7 @@ export abstract class Stream {
   credit = 0;
   /** Octets consumed since the window grew. */
   consumedOctets = 0;
-  /** Octets received and not consumed, and the DATA frames they came in. */
+  /** Octets received and not consumed, and the DATA frames of the first ones. */
   unconsumed = 0;
   unreadFrames = 0;
   /** Body octets still to come by content-length, or -1 if none was given. */
