@@ -57,11 +57,10 @@ export abstract class ClientCall implements TimerNode, Wanted<Subchannel>, Attem
   #connected: Subchannel | null = null;
   #waiting: Waiting<Subchannel> | null = null;
   #retries = 0;
-  /** Whether time has passed before the attempt: the server is told what is left. */
+  /** Whether much time may have passed before the attempt: the server is told what is left. */
   #late = false;
-  /** Whether the attempt's header announced gzip, and a message was compressed. */
+  /** Whether the attempt's header announced gzip. */
   #gzip = false;
-  #compressed = false;
   #onAbort: (() => void) | null = null;
 
   constructor(host: CallHost, method: Method, options: CallOptions) {
@@ -74,8 +73,6 @@ export abstract class ClientCall implements TimerNode, Wanted<Subchannel>, Attem
 
   /** Encodes what is sent along with the header. Throws if it does not fit its type. */
   protected abstract prepare(): void;
-  /** Bytes of the largest message to come, as far as that is known. */
-  protected abstract readonly expectedSize: number;
   /** Whether all that was sent can be sent again. */
   protected abstract readonly repeatable: boolean;
   /** An attempt has begun: send what is to be sent. */
@@ -109,7 +106,7 @@ export abstract class ClientCall implements TimerNode, Wanted<Subchannel>, Attem
     const found = this.#host.channel.acquire(this, after);
     if (found instanceof Waiting) {
       this.#waiting = found;
-      this.#late = true;
+      this.#late ||= this.waitForReady;
     } else this.#begin(found);
   }
 
@@ -133,7 +130,7 @@ export abstract class ClientCall implements TimerNode, Wanted<Subchannel>, Attem
     try {
       // Encoded before anything is sent: a request that does not fit its type leaves no trace.
       this.prepare();
-      this.#gzip = compress && connected.takesGzip && this.expectedSize >= MIN_COMPRESS_SIZE;
+      this.#gzip = compress && connected.takesGzip;
       header = connected.requestHeader.of(
         this.method,
         this.#timeLeft(),
@@ -188,7 +185,6 @@ export abstract class ClientCall implements TimerNode, Wanted<Subchannel>, Attem
   /** Sends an encoded request; the only one of its method ends the request side. */
   protected send(attempt: CallAttempt, bytes: Uint8Array): Promise<void> | undefined {
     const compressed = this.#gzip && bytes.length >= MIN_COMPRESS_SIZE;
-    this.#compressed ||= compressed;
     return attempt.sendMessage(
       compressed ? compress(bytes) : bytes,
       compressed,
@@ -210,9 +206,10 @@ export abstract class ClientCall implements TimerNode, Wanted<Subchannel>, Attem
     header: readonly string[],
   ): void {
     if (this.finished) return;
-    if (this.#gzip && error?.code === Code.Unimplemented && this.#refusedGzip(header, trailers)) {
-      return this.#again(null);
-    }
+    if (
+      this.#gzip && error?.code === Code.Unimplemented &&
+      this.#refusedGzip(error.rawMessage, header, trailers)
+    ) return this.#again(null);
     if (trailers.length > 0) {
       this.trailerFields = trailers;
       const { onTrailer } = this.#options;
@@ -227,15 +224,21 @@ export abstract class ClientCall implements TimerNode, Wanted<Subchannel>, Attem
 
   /**
    * Remembers that a server does not understand gzip: "the server MUST respond with status
-   * UNIMPLEMENTED and indicate in grpc-accept-encoding which ones it does" (compression.md). True if
-   * the call may be sent again: a message that could not be read was not acted on.
+   * UNIMPLEMENTED" (compression.md). True if the call may be sent again: a server that then lists what
+   * it does understand, as it should, refuses what the header announced, before any handler runs.
    */
-  #refusedGzip(header: readonly string[], trailers: readonly string[]): boolean {
+  #refusedGzip(
+    message: string,
+    header: readonly string[],
+    trailers: readonly string[],
+  ): boolean {
     const name = "grpc-accept-encoding";
     const accepted = field(header, name) ?? field(trailers, name);
-    if (accepted?.split(",").some((one) => one.trim() === "gzip")) return false;
+    const names = accepted?.split(",").map((one) => one.trim().toLowerCase());
+    // Those that do not list them say it in words.
+    if (names === undefined ? !/gzip/i.test(message) : names.includes("gzip")) return false;
     this.#connected!.takesGzip = false;
-    return accepted !== undefined && this.#compressed && this.#repeatable;
+    return names !== undefined && this.#repeatable;
   }
 
   /** The attempt ended without a status. */

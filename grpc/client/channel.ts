@@ -62,7 +62,7 @@ export class Channel implements SubchannelEvents, TimerNode {
     wanted: Wanted<Subchannel>,
     after: Subchannel | null = null,
   ): Subchannel | Waiting<Subchannel> {
-    this.used = true;
+    if (!this.used) this.#use();
     // Nobody overtakes those that wait.
     if (this.#waiting.size === 0 && !this.#closed) {
       const chosen = this.#choose(after);
@@ -75,6 +75,14 @@ export class Channel implements SubchannelEvents, TimerNode {
     // and again, must not keep timers, signals and other connections from their turns.
     else if (!this.#hopeful()) this.#settleSoon();
     return waiting;
+  }
+
+  /** The first call: what failed before is tried again. */
+  #use(): void {
+    this.used = true;
+    if (this.#closed) return;
+    this.#lookups.retry();
+    for (const one of this.#turns) one.connect();
   }
 
   #choose(after: Subchannel | null): Subchannel | null {

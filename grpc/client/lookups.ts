@@ -70,6 +70,11 @@ export class Lookups implements TimerNode {
     if (this.#needed) this.#run();
   }
 
+  /** Looks the names up now if one could not be found. */
+  retry(): void {
+    if (this.#failures > 0 && this.#running === 0) this.#run();
+  }
+
   /** Servers may have moved: looks the names up as soon as the least interval has passed. */
   refresh(): void {
     if (!this.#needed || this.#running > 0 || this.#stopped) return;

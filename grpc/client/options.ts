@@ -53,12 +53,16 @@ export interface ClientOptions {
   /** Bytes a sent message may have. @default {Infinity} */
   readonly maxSendSize?: number;
   /**
-   * Compress requests of 1 KiB and more with gzip, where the server understands it: after its first
-   * answer that says otherwise, requests to it go out plain.
+   * Compress requests of 1 KiB and more with gzip. A server that says it does not understand gzip gets
+   * them uncompressed from then on.
    * @default {false}
    */
   readonly compress?: boolean;
-  /** Milliseconds for opening a connection, HTTP/2 SETTINGS included. @default {20000} */
+  /**
+   * Milliseconds for opening a connection, HTTP/2 SETTINGS included. Attempts that no call waits for
+   * are given up after 1 to 4 seconds, and made again.
+   * @default {20000}
+   */
   readonly connectTimeout?: number;
   /** PING to find dead connections. Off unless given. */
   readonly keepalive?: h2.KeepaliveOptions;

@@ -78,11 +78,6 @@ export class StreamCall extends ClientCall implements StreamHandle {
     this.#written = this.#writeClosed = true;
   }
 
-  protected override get expectedSize(): number {
-    const only = this.method.clientStreams ? undefined : this.#log.requests[0];
-    return only?.length ?? Infinity;
-  }
-
   protected override get repeatable(): boolean {
     return this.#log.complete;
   }

@@ -16,10 +16,15 @@ import { RequestHeader } from "./request_header.ts";
 import type { Address } from "./resolver.ts";
 
 /**
- * Milliseconds after which an attempt to connect that no call waits for is given up. The platform has
- * no other way to let a process end that is connecting.
+ * Milliseconds after which an attempt to connect that no call waits for is given up, at first and at
+ * most; they double with each failure. The platform has no other way to let a process end that is
+ * connecting.
  */
 const UNWANTED_DIAL_MS = 1000;
+const MAX_UNWANTED_DIAL_MS = 4000;
+
+/** Milliseconds after which a connection that ends without a call on it had nevertheless come about. */
+const MIN_LIFE_MS = 1000;
 
 /** Milliseconds a connection has to end in when the client is closed: a peer may not read. */
 const CLOSE_GRACE_MS = 500;
@@ -77,6 +82,9 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
   /** Whether an attempt has ended. */
   #tried = false;
   #attemptAt = -Infinity;
+  #readyAt = 0;
+  /** Whether the connection has carried a call. */
+  #useful = false;
   #opening: Promise<void> = Promise.resolve();
 
   constructor(address: Address, settings: ConnectionSettings, events: SubchannelEvents) {
@@ -105,8 +113,9 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
 
   /** Opens a call's stream. False, with nothing sent, if there is no room. */
   open(stream: h2.Stream, header: Template | readonly string[]): boolean {
-    return this.#state.kind === "READY" &&
-      this.#state.session.connection.open(stream, header, false);
+    if (this.#state.kind !== "READY") return false;
+    this.#useful = true;
+    return this.#state.session.connection.open(stream, header, false);
   }
 
   // ---- connecting ------------------------------------------------------------------------------
@@ -116,7 +125,7 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
     if (this.#state.kind === "READY") {
       // Its stream ids are used up.
       if (!this.#state.session.connection.exhausted) return;
-      this.#retire(this.#state.session);
+      this.#retire(this.#state.session, new Error("its stream ids are used up"));
     }
     if (this.#state.kind === "TRANSIENT_FAILURE" && this.#state.retryAt <= performance.now()) {
       this.#state = IDLE;
@@ -148,9 +157,10 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
 
   async #open(dialing: AbortController): Promise<void> {
     const { connectTimeout, session } = this.#settings;
+    const patience = Math.min(UNWANTED_DIAL_MS << this.#failures, MAX_UNWANTED_DIAL_MS);
     const unwanted = setInterval(() => {
-      if (!this.#events.wanted) dialing.abort(new TimeoutError("connectTimeout", UNWANTED_DIAL_MS));
-    }, UNWANTED_DIAL_MS);
+      if (!this.#events.wanted) dialing.abort(new TimeoutError("connectTimeout", patience));
+    }, patience);
     let socket: Socket;
     try {
       socket = await dial(this.#dialOptions(connectTimeout, dialing.signal));
@@ -190,12 +200,16 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
 
   #failed(error: Error): void {
     if (this.#state.kind === "SHUTDOWN") return;
+    if (!this.#events.used) {
+      // A client nobody uses tries once; its first call finds things as if it never had.
+      this.#state = IDLE;
+      return;
+    }
     this.#tried = true;
     this.#failures++;
     const pause = backoffDelay(this.#failures, this.#settings.backoff);
     this.#state = { kind: "TRANSIENT_FAILURE", error, retryAt: performance.now() + pause };
-    // A client nobody uses tries once.
-    if (this.#events.used) this.#watchPause();
+    this.#watchPause();
     this.#events.onDown();
   }
 
@@ -207,7 +221,8 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
       const session = this.#session!;
       this.#state = { kind: "READY", session };
       this.#tried = true;
-      this.#failures = 0;
+      this.#readyAt = performance.now();
+      this.#useful = false;
       session.socket.ref?.();
     }
     this.#events.onRoom();
@@ -220,7 +235,9 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
   }
 
   onGoAway(): void {
-    if (this.#state.kind === "READY") this.#retire(this.#state.session);
+    if (this.#state.kind === "READY") {
+      this.#retire(this.#state.session, new Error(`${this.address.authority} is going away`));
+    }
   }
 
   onClosed(error: Error): void {
@@ -237,18 +254,23 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
           })
           : error,
       );
-    } else if (this.#state.kind === "READY") this.#left();
+    } else if (this.#state.kind === "READY") this.#left(error);
   }
 
   /** The connection takes no new calls: the next ones need another. */
-  #retire(session: h2.Session): void {
+  #retire(session: h2.Session, reason: Error): void {
     this.#draining.add(session);
     this.#session = null;
-    this.#left();
+    this.#left(reason);
   }
 
   /** The connection is gone or going. */
-  #left(): void {
+  #left(reason: Error): void {
+    // A server that takes connections and drops them must not be asked without a pause.
+    if (!this.#useful && performance.now() - this.#readyAt < MIN_LIFE_MS) {
+      return this.#failed(reason);
+    }
+    this.#failures = 0;
     this.#state = IDLE;
     this.#connectSoon();
     this.#events.onDown();

@@ -34,10 +34,6 @@ export class UnaryCall extends ClientCall {
     this.#bytes = this.encode(this.#request);
   }
 
-  protected override get expectedSize(): number {
-    return this.#bytes!.length;
-  }
-
   /** The request is kept, and encoded again. */
   protected override get repeatable(): boolean {
     return true;

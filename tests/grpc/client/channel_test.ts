@@ -7,7 +7,7 @@ import { FaultProxy } from "../../../support/fault_proxy.ts";
 import { GREETER } from "../../../support/greeter.ts";
 import { Greeters, names } from "../../../support/greeters.ts";
 import { freePort } from "../../../support/ports.ts";
-import { until } from "../../../support/raw_server.ts";
+import { frames, RawServer, until } from "../../../support/raw_server.ts";
 
 function connect(targets: string[], options: Partial<grpc.ClientOptions> = {}) {
   const conn = grpc.newClient({ targets, ...options });
@@ -227,4 +227,50 @@ Deno.test("the server is told what is left of the time when a call had to wait",
   await using _server = grpc.listen({ addr: `127.0.0.1:${port}`, registrar });
   await call;
   assert(told > 0 && told <= 29_910, `told ${told} ms`);
+});
+
+Deno.test("a client finds a server that was started after it", async () => {
+  await using greeters = new Greeters();
+  const [port, other] = [freePort(), freePort()];
+  const { conn, greeter } = connect([`127.0.0.1:${port}`, `127.0.0.1:${other}`], {
+    backoff: { initial: 60_000 },
+  });
+  await using _conn = conn;
+  // Time in which what it does when it is made has failed.
+  await delay(50);
+  greeters.start("a", { addr: `127.0.0.1:${port}` });
+  greeters.start("b", { addr: `127.0.0.1:${other}` });
+  assertEquals(await names(greeter, 1), "a");
+  while (!(await names(greeter, 2)).includes("b"));
+  assertEquals(shares(await names(greeter, 10)), { a: 5, b: 5 });
+});
+
+Deno.test("a server that takes connections and drops them is not asked without a pause", async () => {
+  let accepted = 0;
+  await using server = new RawServer(frames(async (conn) => {
+    accepted++;
+    // No call may be made on it.
+    await conn.start([3, 0]);
+    await delay(5);
+  }));
+  const { conn, greeter } = connect([`127.0.0.1:${server.port}`], { backoff: { initial: 100 } });
+  await using _conn = conn;
+  const call = greeter.SayHello({}, { timeout: 300, waitForReady: true });
+  assertEquals(await codeOf(call), Code.DeadlineExceeded);
+  assert(accepted <= 4, `${accepted} connections`);
+});
+
+Deno.test("targets are IPv6 addresses too, and errors name them as they were written", async () => {
+  await using greeters = new Greeters();
+  const server = greeters.start("a", { addr: "[::1]:0" });
+  for (const target of [server.addr, `dns://${server.addr}`, `dns:///${server.addr}`]) {
+    const { conn, greeter } = connect([target]);
+    await using _conn = conn;
+    assertEquals(await names(greeter, 2), "aa");
+    assert(Deno.inspect(conn).includes(target));
+  }
+  await greeters.stop("a");
+  const { conn, greeter } = connect([server.addr]);
+  await using _conn = conn;
+  await assertRejects(() => greeter.SayHello({}, 10_000), ConnectError, server.addr);
 });
