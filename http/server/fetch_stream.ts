@@ -12,7 +12,7 @@ import { isConnectionField } from "../message/connection_fields.ts";
 import { StreamResetError, TimeoutError } from "../message/error.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import { Event, step } from "../message/exchange_state.ts";
-import { fieldOf, type FlatHeaders, webHeaders } from "../message/headers.ts";
+import { fieldOf, type FlatHeaders, flattenHeaders, webHeaders } from "../message/headers.ts";
 import { MessageError } from "../message/message_error.ts";
 import { methodFault, readTarget } from "../message/target.ts";
 import { bodyRate, BodyTooLargeError, type ServerLimits } from "./limits.ts";
@@ -41,6 +41,9 @@ const OVER: Answer = { kind: "over" };
 
 /** Bytes of a streamed body that may wait for the platform before `write` asks its caller to wait. */
 const BODY_HIGH_WATER = 64 << 10;
+
+/** A web response has none either. */
+const NO_CONTENT = "Cannot send a body with status 205 (RFC 9110 §15.3.6)";
 
 /** Milliseconds after the end of a body until the platform has told that its client broke off. */
 const CONFIRM_MS = 5;
@@ -278,6 +281,7 @@ export class FetchStream extends ServerStream {
 
   protected sendHead(status: number, fields: string[], close: boolean): void {
     const framing = responseFraming(fields);
+    if (status === 205 && framing.declared > 0) throw new TypeError(NO_CONTENT);
     // `fields` was checked: with one control character Deno.serve would end the process.
     const headers = new Headers();
     for (let i = 0; i < fields.length; i += 2) {
@@ -343,6 +347,7 @@ export class FetchStream extends ServerStream {
 
   protected sendPiece(piece: BodyPiece): Promise<void> | undefined {
     const bytes = bytesOf(piece);
+    if (this.status === 205 && bytes.length > 0) throw new TypeError(NO_CONTENT);
     if (!this.#bodiless(this.status)) checkSent(this.#declared, this.#sent + bytes.length);
     this.#sent += bytes.length;
     this.#open();
@@ -365,6 +370,7 @@ export class FetchStream extends ServerStream {
       );
     }
     const bytes = piece === null ? null : bytesOf(piece);
+    if (this.status === 205 && bytes !== null && bytes.length > 0) throw new TypeError(NO_CONTENT);
     const answer = this.#answer;
     const total = this.#sent + (bytes === null ? 0 : bytes.length);
     const bodiless = answer.kind === "over" || this.#bodiless(this.status);
@@ -440,6 +446,11 @@ export class FetchStream extends ServerStream {
   /** Hands on the answer of `Deno.upgradeWebSocket`, called by the handler itself. */
   upgraded(response: Response): void {
     if (this.responded) throw new TypeError("Cannot upgrade as the request was answered");
+    if (this.header["upgrade"] === undefined) {
+      throw new TypeError("Cannot answer with status 101 as the request asks for no upgrade");
+    }
+    // As in `sendHead`: one control character more would end the process.
+    flattenHeaders(response.headers);
     this.out = step(this.out, Event.SWITCH);
     this.#answer = OVER;
     this.#resolve(response);

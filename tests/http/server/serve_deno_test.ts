@@ -168,6 +168,32 @@ Deno.test("no header value of a handler ends the process on Deno.serve", async (
   assertEquals(errors.length, wrong);
 });
 
+Deno.test("no response of a handler ends the process or leaves a client waiting", async () => {
+  await using server = serve(async (stream) => {
+    if (stream.path === "/101") {
+      return new Response(null, { status: 101, headers: { "x-a": "\x01" } });
+    }
+    if (stream.path === "/length") await stream.respond(205, { "content-length": "5" });
+    else await stream.respond(205);
+    stream.closeWrite(stream.path === "/205" ? null : "hello");
+  }, { onError: null });
+  const asking = "connection: upgrade\r\nupgrade: websocket\r\n" +
+    "sec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n";
+  for (const more of ["", asking]) {
+    const line = await firstLine(
+      server.port,
+      `GET /101 HTTP/1.1\r\nhost: x\r\n${more}\r\n`,
+    );
+    assertEquals(line, "HTTP/1.1 500 Internal Server Error");
+  }
+  for (const alpnProtos of [["http/1.1"], ["h2"]]) {
+    await using client = newClient({ alpnProtos });
+    const get = async (path: string) => (await client.get(`http://${server.addr}${path}`)).status;
+    assertEquals(await get("/205"), 205);
+    assertEquals([await get("/body"), await get("/length")], [500, 500]);
+  }
+});
+
 Deno.test("the limits of a body hold for stream.request too", async () => {
   await using server = serve(
     async (stream) => new Response(`${(await stream.request.text()).length}`),
