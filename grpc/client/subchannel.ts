@@ -23,9 +23,6 @@ import type { Address } from "./resolver.ts";
 const UNWANTED_DIAL_MS = 1000;
 const MAX_UNWANTED_DIAL_MS = 4000;
 
-/** Milliseconds after which a connection that ends without a call on it had nevertheless come about. */
-const MIN_LIFE_MS = 1000;
-
 /** Milliseconds a connection has to end in when the client is closed: a peer may not read. */
 const CLOSE_GRACE_MS = 500;
 
@@ -34,7 +31,7 @@ type State =
   | { readonly kind: "IDLE" }
   | { readonly kind: "CONNECTING"; readonly dialing: AbortController }
   | { readonly kind: "READY"; readonly session: h2.Session }
-  | { readonly kind: "TRANSIENT_FAILURE"; readonly error: Error; readonly retryAt: number }
+  | { readonly kind: "TRANSIENT_FAILURE"; readonly error: Error }
   | { readonly kind: "SHUTDOWN" };
 
 const IDLE: State = { kind: "IDLE" };
@@ -82,7 +79,8 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
   /** Whether an attempt has ended. */
   #tried = false;
   #attemptAt = -Infinity;
-  #readyAt = 0;
+  /** When the next attempt may be made. */
+  #notBefore = -Infinity;
   /** Whether the connection has carried a call. */
   #useful = false;
   #opening: Promise<void> = Promise.resolve();
@@ -125,30 +123,20 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
     if (this.#state.kind === "READY") {
       // Its stream ids are used up.
       if (!this.#state.session.connection.exhausted) return;
-      this.#retire(this.#state.session, new Error("its stream ids are used up"));
+      this.#retire(this.#state.session);
     }
-    if (this.#state.kind === "TRANSIENT_FAILURE" && this.#state.retryAt <= performance.now()) {
-      this.#state = IDLE;
+    const state = this.#state.kind;
+    if (state !== "IDLE" && state !== "TRANSIENT_FAILURE") return;
+    const pause = this.#notBefore - performance.now();
+    if (pause > 0) {
+      if (this.dueTick === 0) timers.add(this, pause);
+      return;
     }
-    if (this.#state.kind !== "IDLE") return this.#watchPause();
     timers.remove(this);
     this.#attemptAt = performance.now();
     const dialing = new AbortController();
     this.#state = { kind: "CONNECTING", dialing };
     this.#opening = this.#open(dialing);
-  }
-
-  /** Connects, but not sooner than a pause after the last attempt: a server may hang up each time. */
-  #connectSoon(): void {
-    if (this.#events.wanted) return this.connect();
-    const sinceLast = performance.now() - this.#attemptAt;
-    timers.add(this, Math.max(0, this.#settings.backoff.initial - sinceLast));
-  }
-
-  /** Connects when the pause after a failure is over. */
-  #watchPause(): void {
-    if (this.#state.kind !== "TRANSIENT_FAILURE" || this.dueTick !== 0) return;
-    timers.add(this, Math.max(0, this.#state.retryAt - performance.now()));
   }
 
   onTimeout(): void {
@@ -157,7 +145,7 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
 
   async #open(dialing: AbortController): Promise<void> {
     const { connectTimeout, session } = this.#settings;
-    const patience = Math.min(UNWANTED_DIAL_MS << this.#failures, MAX_UNWANTED_DIAL_MS);
+    const patience = Math.min(UNWANTED_DIAL_MS * 2 ** this.#failures, MAX_UNWANTED_DIAL_MS);
     const unwanted = setInterval(() => {
       if (!this.#events.wanted) dialing.abort(new TimeoutError("connectTimeout", patience));
     }, patience);
@@ -207,9 +195,9 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
     }
     this.#tried = true;
     this.#failures++;
-    const pause = backoffDelay(this.#failures, this.#settings.backoff);
-    this.#state = { kind: "TRANSIENT_FAILURE", error, retryAt: performance.now() + pause };
-    this.#watchPause();
+    this.#state = { kind: "TRANSIENT_FAILURE", error };
+    this.#notBefore = performance.now() + backoffDelay(this.#failures, this.#settings.backoff);
+    this.connect();
     this.#events.onDown();
   }
 
@@ -221,7 +209,7 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
       const session = this.#session!;
       this.#state = { kind: "READY", session };
       this.#tried = true;
-      this.#readyAt = performance.now();
+      this.#failures = 0;
       this.#useful = false;
       session.socket.ref?.();
     }
@@ -235,9 +223,7 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
   }
 
   onGoAway(): void {
-    if (this.#state.kind === "READY") {
-      this.#retire(this.#state.session, new Error(`${this.address.authority} is going away`));
-    }
+    if (this.#state.kind === "READY") this.#retire(this.#state.session);
   }
 
   onClosed(error: Error): void {
@@ -254,25 +240,22 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
           })
           : error,
       );
-    } else if (this.#state.kind === "READY") this.#left(error);
+    } else if (this.#state.kind === "READY") this.#left();
   }
 
   /** The connection takes no new calls: the next ones need another. */
-  #retire(session: h2.Session, reason: Error): void {
+  #retire(session: h2.Session): void {
     this.#draining.add(session);
     this.#session = null;
-    this.#left(reason);
+    this.#left();
   }
 
-  /** The connection is gone or going. */
-  #left(reason: Error): void {
-    // A server that takes connections and drops them must not be asked without a pause.
-    if (!this.#useful && performance.now() - this.#readyAt < MIN_LIFE_MS) {
-      return this.#failed(reason);
-    }
-    this.#failures = 0;
+  /** The connection is gone or going: another is opened, even if no call waits. */
+  #left(): void {
     this.#state = IDLE;
-    this.#connectSoon();
+    // A server that takes connections and drops them is asked with pauses.
+    if (!this.#useful) this.#notBefore = this.#attemptAt + this.#settings.backoff.initial;
+    this.connect();
     this.#events.onDown();
   }
 

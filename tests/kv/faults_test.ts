@@ -192,7 +192,7 @@ etcdTest("faults", async (step) => {
       setTimeout(() => proxy.mode = "pass", 250);
       await client.put({ key: s.key, value: "1" });
       assertEquals((await s.client.get({ key: s.key })).kvs[0]!.version, 1);
-    });
+    }, { retry: 20 });
   });
 
   await step("a write that never left is no unknown outcome when its time is over", async (s) => {
