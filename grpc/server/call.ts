@@ -15,6 +15,7 @@ import type { Codec } from "../codec/mod.ts";
 import { type BegunMessages, begunMessagesOf } from "../wire/begun_messages.ts";
 import { type Call, CallContext } from "../wire/call_context.ts";
 import type { Encoding } from "../wire/compression.ts";
+import { tellHandlerError } from "../wire/handler_error.ts";
 import { MessageQueue } from "../wire/message_queue.ts";
 import { readMetadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
@@ -355,6 +356,10 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
       if (toStatusError(error) !== error && !isAbort(error)) this.tellError(error);
     }
     this.#handled();
+  }
+
+  protected tellError(error: unknown): void {
+    tellHandlerError(error, this.method.path, this.settings.onError, this.#host.onError);
   }
 
   protected onFinished(reason: ConnectError | null): void {

@@ -13,6 +13,7 @@ import { callHead } from "./call_head.ts";
 import { code } from "../wire/code.ts";
 import { GRPC_CONTENT_TYPE, grpcCodec } from "../wire/content_type.ts";
 import { checkOrigins, type Origins } from "../web/cors.ts";
+import type { ServerErrorListener } from "../wire/handler_error.ts";
 import { DEFAULT_MAX_RECEIVE_SIZE } from "../wire/message_stream.ts";
 import type { Routes } from "../wire/route.ts";
 import { ServerCall } from "./call.ts";
@@ -30,7 +31,8 @@ export interface CallSettings {
   /**
    * Told of exceptions of handlers that are no `ConnectError` (clients see UNKNOWN, never the text)
    * and of metadata that cannot be sent, with the method's path; and of connections that failed, with
-   * "". Without it errors of handlers are printed; null silences them. @default prints
+   * "". Without it errors of handlers go to the server's `onError`, or are printed if that has none;
+   * null silences them. @default the server's
    */
   readonly onError?: ((error: unknown, method: string) => void) | null;
 }
@@ -102,12 +104,15 @@ export class CallRouter implements ExchangeTaker {
   }
 
   /** Serves a gRPC-Web or Connect call, or null if the request is for no registered method. */
-  takeExchange(stream: ServerStream): Promise<void> | null {
+  takeExchange(
+    stream: ServerStream,
+    onError?: ServerErrorListener,
+  ): Promise<void> | null {
     if (this.#exclusive) return null;
     // Where streams are not offered first there are no trailers either, as on `Deno.serve`.
     const native = stream.version === "HTTP/2" &&
       grpcCodec(stream.header["content-type"] ?? "") !== undefined;
-    return native ? refuseWithoutTrailers(stream) : this.#web.take(stream);
+    return native ? refuseWithoutTrailers(stream) : this.#web.take(stream, onError);
   }
 }
 

@@ -12,6 +12,7 @@ import type {
 import type { FieldBlock, h2, HandlerHost } from "../../http/engine.ts";
 import type { ServerStream } from "../../http/mod.ts";
 import type { CallContext } from "../wire/call_context.ts";
+import type { ServerErrorListener } from "../wire/handler_error.ts";
 import { findService, methodFor } from "../wire/method.ts";
 import type { AnyHandler, Route } from "../wire/route.ts";
 import { CallRouter } from "./exchanges.ts";
@@ -126,8 +127,11 @@ export class Registrar {
    *
    * @internal
    */
-  takeExchange(stream: ServerStream): Promise<void> | null {
-    return this.#router.takeExchange(stream);
+  takeExchange(
+    stream: ServerStream,
+    onError?: ServerErrorListener,
+  ): Promise<void> | null {
+    return this.#router.takeExchange(stream, onError);
   }
 }
 

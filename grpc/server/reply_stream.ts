@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { h2, tellError, Template } from "../../http/engine.ts";
+import { h2, Template } from "../../http/engine.ts";
 import {
   ACCEPT_ENCODING,
   compress,
@@ -7,6 +7,7 @@ import {
   MIN_COMPRESS_SIZE,
 } from "../wire/compression.ts";
 import { FieldList } from "../wire/field_list.ts";
+import type { CallErrorListener } from "../wire/handler_error.ts";
 import { MessageStream } from "../wire/message_stream.ts";
 import { Metadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
@@ -20,7 +21,7 @@ export interface ServerCallSettings {
   /** Compress responses where the client accepts it. */
   readonly compress: boolean;
   /** See `CallSettings.onError`. */
-  readonly onError: ((error: unknown, method: string) => void) | null | undefined;
+  readonly onError: CallErrorListener;
 }
 
 const RESPONSE_TEMPLATE = new Template(RESPONSE_HEADER);
@@ -50,6 +51,8 @@ export abstract class ReplyStream extends MessageStream {
   abstract get method(): Method;
   /** What the client accepts responses to be compressed with. */
   protected abstract get acceptedEncoding(): Encoding | null;
+  /** Tells the user of an error that is no status. */
+  protected abstract tellError(error: unknown): void;
   /** The call is over; `reason` is why it failed. Its handler may have to learn of it. */
   protected abstract onFinished(reason: ConnectError | null): void;
 
@@ -189,11 +192,5 @@ export abstract class ReplyStream extends MessageStream {
 
   #tellFaults({ faults }: FieldList): void {
     for (const error of faults) this.tellError(error);
-  }
-
-  /** Tells the user of an error that is no status. */
-  protected tellError(error: unknown): void {
-    const { path } = this.method;
-    tellError(this.settings.onError, `The handler of ${path} failed`, error, path);
   }
 }

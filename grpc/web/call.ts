@@ -1,8 +1,9 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ContextValues, type HandlerContext } from "@connectrpc/connect";
-import { abort, tellError } from "../../http/engine.ts";
+import { abort } from "../../http/engine.ts";
 import type { Call } from "../wire/call_context.ts";
 import { FieldList } from "../wire/field_list.ts";
+import { type CallErrorListener, tellHandlerError } from "../wire/handler_error.ts";
 import { Metadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
 import { decodeMessage, encodeMessage } from "../wire/percent.ts";
@@ -15,9 +16,6 @@ import { EXCHANGE, type Exchange } from "./exchange.ts";
  */
 const MAX_METADATA_SIZE = 60 << 10;
 
-/** What a server is told of its handlers' errors; see `CallSettings.onError`. */
-export type ErrorListener = ((error: unknown, method: string) => void) | null | undefined;
-
 /**
  * A call as its handler sees it, on Connect's context. What the handler sets goes to Connect when it
  * is sent, as far as it can be sent.
@@ -25,13 +23,13 @@ export type ErrorListener = ((error: unknown, method: string) => void) | null | 
 export class WebCall implements Call {
   readonly method: Method;
   readonly #context: HandlerContext;
-  readonly #onError: ErrorListener;
+  readonly #onError: CallErrorListener;
   #responseHeader: Metadata | null = null;
   #responseTrailer: Metadata | null = null;
   #headerCommitted = false;
   #abort: AbortController | null = null;
 
-  constructor(method: Method, context: HandlerContext, onError: ErrorListener) {
+  constructor(method: Method, context: HandlerContext, onError: CallErrorListener) {
     this.method = method;
     this.#context = context;
     this.#onError = onError;
@@ -121,8 +119,8 @@ export class WebCall implements Call {
 
   /** Tells the user of an error that is no status. */
   tellError(error: unknown): void {
-    const { path } = this.method;
-    tellError(this.#onError, `The handler of ${path} failed`, error, path);
+    const { onError, stream } = this.#exchange;
+    tellHandlerError(error, this.method.path, this.#onError, onError, stream);
   }
 
   /** The error the call ends with, as Connect can send it. */

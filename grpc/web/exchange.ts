@@ -1,6 +1,7 @@
 import { type ContextKey, createContextKey } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { ServerStream } from "../../http/mod.ts";
+import type { ServerErrorListener } from "../wire/handler_error.ts";
 import { limitTimeouts } from "../wire/timeout.ts";
 import { expose, type Origins } from "./cors.ts";
 import { isEnveloped, messagePieces, wholeBody, withCallErrors } from "./request_body.ts";
@@ -18,6 +19,8 @@ export function headersOf({ fields }: ServerStream): Headers {
 /** One request with its response, in Connect's terms. */
 export class Exchange {
   readonly stream: ServerStream;
+  /** The server's. */
+  readonly onError: ServerErrorListener;
   readonly requestHeader: Headers;
   /** The request's body in bytes, a message a piece. */
   readonly body: AsyncIterable<Uint8Array>;
@@ -25,10 +28,16 @@ export class Exchange {
   /** Bodies are in base64. */
   readonly #text: boolean;
 
-  constructor(stream: ServerStream, origins: Origins, maxReceiveSize: number) {
+  constructor(
+    stream: ServerStream,
+    settings: { readonly cors: Origins; readonly maxReceiveSize: number },
+    onError: ServerErrorListener,
+  ) {
+    const { maxReceiveSize } = settings;
     this.stream = stream;
+    this.onError = onError;
     const header = this.requestHeader = headersOf(stream);
-    this.#origins = origins;
+    this.#origins = settings.cors;
     const type = header.get("content-type");
     this.#text = isWebText(type);
     const bytes = withCallErrors(stream);

@@ -2,13 +2,14 @@ import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { abortable } from "@std/async";
 import { ready } from "../../http/engine.ts";
 import { CallContext } from "../wire/call_context.ts";
+import type { CallErrorListener } from "../wire/handler_error.ts";
 import type { Method } from "../wire/method.ts";
 import type { Route } from "../wire/route.ts";
 import { toStatusError } from "../wire/status.ts";
-import { type ErrorListener, WebCall } from "./call.ts";
+import { WebCall } from "./call.ts";
 
 /** A registered handler as Connect calls it: it ends with its deadline, and its errors stay ours. */
-export function implementation({ method, handler }: Route, onError: ErrorListener): unknown {
+export function implementation({ method, handler }: Route, onError: CallErrorListener): unknown {
   if (handler === undefined) {
     return () => {
       throw new ConnectError(`method ${method.path} is not implemented`, Code.Unimplemented);

@@ -11,8 +11,8 @@ import { createConnectRouter, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalHandlerOptions } from "@connectrpc/connect/protocol";
 import type { ServerStream } from "../../http/mod.ts";
 import { compress, decompress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
+import type { CallErrorListener, ServerErrorListener } from "../wire/handler_error.ts";
 import type { Route, Routes } from "../wire/route.ts";
-import type { ErrorListener } from "./call.ts";
 import { type Origins, preflight } from "./cors.ts";
 import { EXCHANGE, Exchange, headersOf } from "./exchange.ts";
 import { implementation } from "./implementation.ts";
@@ -28,7 +28,7 @@ export interface WebCallSettings {
   /** Types of `Any` in JSON, besides those the service's file knows. */
   readonly registry: Registry | undefined;
   /** See `CallSettings.onError`. */
-  readonly onError: ErrorListener;
+  readonly onError: CallErrorListener;
 }
 
 /** The most that Connect takes as a limit, in octets. */
@@ -60,13 +60,16 @@ export class WebRouter {
   }
 
   /** Serves the exchange if its path is a method's; null otherwise. Settles when it is over. */
-  take(stream: ServerStream): Promise<void> | null {
+  take(
+    stream: ServerStream,
+    onError: ServerErrorListener,
+  ): Promise<void> | null {
     const route = this.#routes.route(stream.path);
     if (route === undefined) return null;
     if (stream.method === "OPTIONS") return this.#preflight(stream);
     return this.#serve(
       this.#handler(route),
-      new Exchange(stream, this.#settings.cors, this.#settings.maxReceiveSize),
+      new Exchange(stream, this.#settings, onError),
     );
   }
 

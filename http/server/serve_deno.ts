@@ -123,11 +123,11 @@ class Dispatcher {
   #handle(stream: FetchStream): Promise<void> | undefined {
     let taken: Promise<void> | null;
     try {
-      taken = this.#registrar?.takeExchange?.(stream) ?? null;
+      taken = this.#registrar?.takeExchange?.(stream, this.#onError) ?? null;
     } catch (error) {
       return runHandler(() => Promise.reject(error), stream, this.#onError);
     }
-    if (taken !== null) return runHandler(() => taken, stream, undefined);
+    if (taken !== null) return runHandler(() => taken, stream, this.#onError);
     if (this.#compress) stream.compress = true;
     return runHandler(this.#handler, stream, this.#onError);
   }

@@ -32,6 +32,8 @@ export interface HandlerHost {
   handlerStarted(): boolean;
   /** A handler that was counted is done. */
   handlerEnded(): void;
+  /** See `onError` of {@linkcode listen}. */
+  readonly onError: ErrorListener | null | undefined;
 }
 
 /** Takes exchanges before the handler does: a `grpc.Registrar`, or what `grpc.mount()` returns. */
@@ -53,7 +55,10 @@ export interface ExchangeTaker {
    *
    * @internal
    */
-  takeExchange?(stream: ServerStream): Promise<void> | null;
+  takeExchange?(
+    stream: ServerStream,
+    onError: ErrorListener | null | undefined,
+  ): Promise<void> | null;
 }
 
 /** Told of requests that were refused before a handler saw them, with the client's `host:port`. */
@@ -134,6 +139,7 @@ export class Server implements AsyncDisposable {
         return true;
       },
       handlerEnded: this.#handled,
+      onError: options.onError,
     };
     this.#listener = openListener(
       { handshakeTimeout: this.#limits.handshakeTimeout, ...options },
@@ -305,7 +311,7 @@ export class Server implements AsyncDisposable {
     }
     let taken: Promise<void> | null;
     try {
-      taken = this.#options.taker?.takeExchange?.(stream) ?? null;
+      taken = this.#options.taker?.takeExchange?.(stream, this.#options.onError) ?? null;
     } catch (error) {
       // What a taker throws is answered as what a handler throws.
       return runHandler(() => Promise.reject(error), stream, this.#options.onError);

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { StringValueSchema } from "@bufbuild/protobuf/wkt";
-import { grpc } from "@sluice/sluice";
+import { grpc, http } from "@sluice/sluice";
 import { printed } from "../../../support/console.ts";
 import { data, headers } from "../../../support/frames.ts";
 import { GREETER, type Request } from "../../../support/greeter.ts";
@@ -305,4 +305,44 @@ Deno.test("errors of handlers are printed once unless onError takes them; null s
     assert(output[0]!.includes("/test.Greeter/SayHello"), output[0]);
     assert(output[0]!.includes("a bug") && output[0]!.includes("answer_test.ts"), output[0]);
   }
+});
+
+Deno.test("services without onError of their own tell the server's, in every protocol", async () => {
+  const told: string[] = [];
+  const output = await printed(async () => {
+    for (const own of [false, true]) {
+      for (const servers of ["takes", "null"]) {
+        const registrar = new grpc.Registrar();
+        registrar.register(GREETER, {
+          SayHello: () => {
+            throw new Error("a bug");
+          },
+        });
+        await using server = http.listen({
+          addr: "127.0.0.1:0",
+          registrar: own
+            ? grpc.mount({ registrar, onError: (_, method) => told.push(`own ${method}`) })
+            : registrar,
+          onError: servers === "null" ? null : (_, stream) => told.push(`server's ${stream?.path}`),
+        });
+        const raw = await RawH2.open(server.port);
+        await raw.send(headers(1, call("test.Greeter/SayHello")), data(1, EMPTY, true));
+        await raw.line("HEADERS 1 END_STREAM");
+        await raw.close();
+        const response = await fetch(`http://${server.addr}/test.Greeter/SayHello`, {
+          method: "POST",
+          headers: { "content-type": "application/json" },
+          body: "{}",
+        });
+        await response.text();
+      }
+    }
+  });
+  assertEquals(output, []);
+  const path = "/test.Greeter/SayHello";
+  assertEquals(told, [
+    "server's undefined",
+    `server's ${path}`,
+    ...Array.from({ length: 4 }, () => `own ${path}`),
+  ]);
 });

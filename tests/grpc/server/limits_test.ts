@@ -247,3 +247,22 @@ Deno.test("a client that is held back is not blamed for its silence", async () =
   await writing;
   assertEquals((await sums.read()).message, String(count * 100_003));
 });
+
+Deno.test("limits of connections hold on gRPC servers: age, and connections of one address", async () => {
+  const registrar = new grpc.Registrar();
+  registrar.register(GREETER, { SayHello: () => ({}) });
+  await using server = grpc.listen({
+    addr: "127.0.0.1:0",
+    registrar,
+    limits: { maxConnectionAge: 100, maxConnectionsPerAddress: 1, drainTimeout: 200 },
+  });
+  const raw = await RawH2.open(server.port);
+  await raw.send(headers(1, call("SayHello")), data(1, EMPTY, true));
+  await raw.line("HEADERS 1 END_STREAM");
+  const conn = await Deno.connect({ port: server.port });
+  assertEquals(await conn.read(new Uint8Array(1)).catch(() => null), null);
+  conn.close();
+  await raw.line("GOAWAY");
+  await raw.end();
+  await raw.close();
+});
