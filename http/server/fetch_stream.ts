@@ -42,8 +42,8 @@ const OVER: Answer = { kind: "over" };
 /** Bytes of a streamed body that may wait for the platform before `write` asks its caller to wait. */
 const BODY_HIGH_WATER = 64 << 10;
 
-/** A web response has none either. */
-const NO_CONTENT = "Cannot send a body with status 205 (RFC 9110 §15.3.6)";
+/** Over HTTP/1.1 the platform sends it without a length, and its client would wait for a body. */
+const RESET_CONTENT = "Cannot respond with status 205 on Deno.serve: use 204";
 
 /** Milliseconds after the end of a body until the platform has told that its client broke off. */
 const CONFIRM_MS = 5;
@@ -275,13 +275,12 @@ export class FetchStream extends ServerStream {
 
   /** Whether the response cannot have a body (RFC 9110 §6.4.1). */
   #bodiless(status: number): boolean {
-    // The platform's Response has none with 205 either.
-    return isBodiless(this.method, status) || status === 205;
+    return isBodiless(this.method, status);
   }
 
   protected sendHead(status: number, fields: string[], close: boolean): void {
     const framing = responseFraming(fields);
-    if (status === 205 && framing.declared > 0) throw new TypeError(NO_CONTENT);
+    if (status === 205) throw new TypeError(RESET_CONTENT);
     // `fields` was checked: with one control character Deno.serve would end the process.
     const headers = new Headers();
     for (let i = 0; i < fields.length; i += 2) {
@@ -347,7 +346,6 @@ export class FetchStream extends ServerStream {
 
   protected sendPiece(piece: BodyPiece): Promise<void> | undefined {
     const bytes = bytesOf(piece);
-    if (this.status === 205 && bytes.length > 0) throw new TypeError(NO_CONTENT);
     if (!this.#bodiless(this.status)) checkSent(this.#declared, this.#sent + bytes.length);
     this.#sent += bytes.length;
     this.#open();
@@ -370,7 +368,6 @@ export class FetchStream extends ServerStream {
       );
     }
     const bytes = piece === null ? null : bytesOf(piece);
-    if (this.status === 205 && bytes !== null && bytes.length > 0) throw new TypeError(NO_CONTENT);
     const answer = this.#answer;
     const total = this.#sent + (bytes === null ? 0 : bytes.length);
     const bodiless = answer.kind === "over" || this.#bodiless(this.status);
