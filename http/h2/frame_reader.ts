@@ -17,6 +17,9 @@ const MIN_CONTINUATION_SIZE = 1 << 10;
 /** Work of a header block, and of the request it mostly is, in small frames. */
 const HEADERS_WORK = 8;
 
+/** So many octets of a header block, as a power of two, are the work of a small frame. */
+const FIELDS_SHIFT = 7;
+
 /** Who is told of frames. Payloads are `buf[start, end)`, valid during the call only. */
 export interface FrameSink {
   /** `size` is what flow control counts: the whole payload with its padding. */
@@ -158,7 +161,7 @@ export class FrameReader {
           dependsOn = readUint32(buf, start) & MAX_STREAM_ID;
           start += 5;
         }
-        this.work += HEADERS_WORK;
+        this.work += HEADERS_WORK + (length >> FIELDS_SHIFT);
         const endStream = (flags & Flag.END_STREAM) !== 0;
         if (flags & Flag.END_HEADERS) {
           sink.onHeaderBlock(id, buf, start, end, endStream, dependsOn);
@@ -177,6 +180,7 @@ export class FrameReader {
         if (block === null) {
           throw protocolError("Cannot read CONTINUATION without open header block");
         }
+        this.work += length >> FIELDS_SHIFT;
         this.#continue(block, buf, start, end);
         if (flags & Flag.END_HEADERS) {
           const whole = this.#block!;

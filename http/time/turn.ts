@@ -14,7 +14,7 @@ import { setImmediate } from "node:timers";
 const TURN_MS = 4;
 
 /** Work between two looks at the clock. A unit is a small frame or chunk with what it causes. */
-const UNITS_PER_LOOK = 1024;
+const UNITS_PER_LOOK = 256;
 
 /** An item handed to the user, in such units. */
 const ITEM_UNITS = 16;
