@@ -36,7 +36,7 @@ export { openListener } from "./net/listener.ts";
 export { memorySocketPair, type Socket, type SocketAddress, type TlsInfo } from "./net/socket.ts";
 export { type ErrorListener, type Handler } from "./server/handler.ts";
 export { bodyRate, type ServerLimits } from "./server/limits.ts";
-export { formatAddress } from "./server/stream.ts";
+export { formatAddress } from "./net/address.ts";
 export {
   type ExchangeTaker,
   type HandlerHost,

@@ -1,10 +1,22 @@
 /**
  * HTTP/1.1 and HTTP/2, server and client, on an engine of its own over Deno's sockets.
  *
+ * Rooms import downwards only:
+ *
+ * ```text
+ * mod  engine               the doors: names for users, and for grpc and kv
+ * client  server            a request from options to an answer; a connection from accept to drain
+ * h1  h2  websocket         the protocols, without a role
+ * hpack  coding             header compression; content codings
+ * net                       byte pipes: listening, dialling, TLS
+ * message  time             what both versions and both roles know; timers
+ * ```
+ *
  * @module
  */
 export { type Attempt, attempt } from "./attempt.ts";
 export {
+  BodyTooLargeError,
   ConnectionLostError,
   DialError,
   type DialPhase,
@@ -44,7 +56,7 @@ export {
   type HeadersInput,
   type HeaderValue,
 } from "./message/headers.ts";
-export { BodyTooLargeError, DEFAULT_SERVER_LIMITS, type ServerLimits } from "./server/limits.ts";
+export { DEFAULT_SERVER_LIMITS, type ServerLimits } from "./server/limits.ts";
 export { listen } from "./server/listen.ts";
 export { type HttpServer, type PlatformServer, type ServerOptions } from "./server/options.ts";
 export { MessageError } from "./message/message_error.ts";

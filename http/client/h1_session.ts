@@ -62,7 +62,7 @@ const MAX_SHORT_TEXT = 1024;
 /** Taken off a server's `keep-alive: timeout`, for what is on its way when it passes. */
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
-/** How servers may be kept waiting, and told. */
+/** Told when a connection becomes free, and when it is gone. */
 export interface ClientSessionOwner {
   /** The connection is free for the next exchange. */
   onIdle(session: ClientSession): void;

@@ -21,9 +21,9 @@ import {
   listOf,
   webHeaders,
 } from "../message/headers.ts";
-import { BodyTooLargeError } from "../server/limits.ts";
+import { BodyTooLargeError } from "../message/error.ts";
 import { decoderFor, parseJson } from "./response.ts";
-import { formatAddress } from "../server/stream.ts";
+import { formatAddress } from "../net/address.ts";
 
 /** Progress of an upload or a download, in octets of the body. */
 export interface Progress {

@@ -17,7 +17,7 @@ import { BodyBuffer } from "../message/body_buffer.ts";
 import type { PieceSource } from "../message/collect.ts";
 import { ProtocolError } from "../message/error.ts";
 import { ErrorCode } from "../message/error_code.ts";
-import { BodyTooLargeError } from "../server/limits.ts";
+import { BodyTooLargeError } from "../message/error.ts";
 import { ZstdFrames } from "./zstd_frames.ts";
 
 /** Codings one body may have on top of each other. */

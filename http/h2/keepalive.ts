@@ -53,10 +53,6 @@ export class Keepalive implements TimerNode {
     timers.add(this, this.#options.interval);
   }
 
-  onPong(_opaque: number): void {
-    // The answer is input, and has been seen as such.
-  }
-
   onTimeout(): void {
     const { interval, timeout = 20_000, withoutStreams = false } = this.#options;
     if (this.#waiting) {

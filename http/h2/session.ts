@@ -249,7 +249,6 @@ export class Session implements ConnectionOwner, WriterEvents {
 
   onPong(opaque: number): void {
     if (opaque === GOAWAY_PING && this.#goAwayPing) this.#nameLastStream();
-    else this.#keepalive?.onPong(opaque);
   }
 
   onFatal(error: ProtocolError): void {

@@ -38,6 +38,7 @@ export class ProtocolError extends Error {
 
 /** A request, response or trailer section has more header fields than the peer takes. Nothing was sent. */
 export class HeadersTooLargeError extends Error {
+  /** `"HeadersTooLargeError"`. */
   override readonly name: string = "HeadersTooLargeError";
   /** The peer's SETTINGS_MAX_HEADER_LIST_SIZE (RFC 9113 §6.5.2) in bytes. */
   readonly limit: number;
@@ -128,5 +129,19 @@ export class TimeoutError extends Error {
     );
     this.phase = phase;
     this.ms = ms;
+  }
+}
+
+/** A message body is longer than its reader allows. */
+export class BodyTooLargeError extends Error {
+  /** `"BodyTooLargeError"`. */
+  override readonly name: string = "BodyTooLargeError";
+  /** The limit in bytes. */
+  readonly limit: number;
+
+  /** The message names the limit and its option. */
+  constructor(limit: number, option: string) {
+    super(`Body must be <= ${limit} octets: raise ${option} to allow more`);
+    this.limit = limit;
   }
 }

@@ -12,7 +12,7 @@ import { isConnectionField } from "../message/connection_fields.ts";
 import { StreamResetError } from "../message/error.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import type { FlatHeaders, HeaderObject } from "../message/headers.ts";
-import { BodyTooLargeError } from "./limits.ts";
+import { BodyTooLargeError } from "../message/error.ts";
 import type { Socket } from "../net/socket.ts";
 import { quiet } from "../message/promise.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";

@@ -6,7 +6,7 @@
 import { TimeoutError } from "../message/error.ts";
 import { MessageError } from "../message/message_error.ts";
 import { printable, tellError } from "../message/tell.ts";
-import { BodyTooLargeError } from "./limits.ts";
+import { BodyTooLargeError } from "../message/error.ts";
 import { responseFault, retract, type ServerStream } from "./stream.ts";
 import { closeFailed } from "./websocket.ts";
 import { HandshakeError } from "../websocket/handshake.ts";

@@ -142,17 +142,3 @@ export function serverLimits(limits: ServerLimits = {}): Required<ServerLimits> 
   }
   return merged;
 }
-
-/** A message body is longer than its reader allows. */
-export class BodyTooLargeError extends Error {
-  /** `"BodyTooLargeError"`. */
-  override readonly name: string = "BodyTooLargeError";
-  /** The limit in octets. */
-  readonly limit: number;
-
-  /** The message names the limit and its option. */
-  constructor(limit: number, option: string) {
-    super(`Body must be <= ${limit} octets: raise ${option} to allow more`);
-    this.limit = limit;
-  }
-}

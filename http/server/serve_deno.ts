@@ -19,7 +19,8 @@ import { checkListenOptions, parseAddr } from "../net/listen_options.ts";
 import { namingAddress } from "../net/tcp_listener.ts";
 import { type ExchangeTaker, NOT_FOUND } from "./server.ts";
 import type { SocketAddress } from "../net/socket.ts";
-import { formatAddress, type ServerStream } from "./stream.ts";
+import { formatAddress } from "../net/address.ts";
+import type { ServerStream } from "./stream.ts";
 
 /** A handler of `Deno.serve`. */
 export type FetchHandler = (

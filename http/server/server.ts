@@ -22,7 +22,8 @@ import { openListener } from "../net/listener.ts";
 import { AddressCount } from "../net/address_count.ts";
 import type { Socket } from "../net/socket.ts";
 import { ConnectionAge } from "./connection_age.ts";
-import { formatAddress, type ServerStream } from "./stream.ts";
+import { formatAddress } from "../net/address.ts";
+import type { ServerStream } from "./stream.ts";
 import { Watchdog } from "../time/watchdog.ts";
 
 /** What a server lends to those who run handlers on it. */

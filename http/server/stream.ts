@@ -29,7 +29,8 @@ import type { Inspect } from "../message/inspect.ts";
 import { quiet, quietIterator, QuietRequest, rejected } from "../message/promise.ts";
 import { abort } from "../message/tell.ts";
 import { parseQuery, type Query } from "../message/query.ts";
-import type { PeerCertificate, Socket, SocketAddress } from "../net/socket.ts";
+import { formatAddress } from "../net/address.ts";
+import type { PeerCertificate, Socket } from "../net/socket.ts";
 import type { WebSocketConnection } from "../websocket/front.ts";
 import type { WebSocketOptions } from "../websocket/options.ts";
 
@@ -58,14 +59,6 @@ let retract: (stream: ServerStream) => boolean;
 /** For whoever runs handlers: why the response cannot go on, or null. */
 let responseFault: (stream: ServerStream) => Error | null;
 export { responseFault, retract };
-
-/** `host:port` of an address, the path of a Unix socket. */
-export function formatAddress(address: SocketAddress): string {
-  if (address.transport === "unix") return address.hostname;
-  return address.hostname.includes(":")
-    ? `[${address.hostname}]:${address.port}`
-    : `${address.hostname}:${address.port}`;
-}
 
 /**
  * A request and the response to it.
