@@ -33,6 +33,7 @@ export class WebCall implements Call {
     this.method = method;
     this.#context = context;
     this.#onError = onError;
+    this.#exchange.tellError = (error) => this.tellError(error);
   }
 
   get protocolName(): string {

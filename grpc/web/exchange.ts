@@ -1,11 +1,25 @@
 import { type ContextKey, createContextKey } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
-import type { ServerStream } from "../../http/mod.ts";
+import { HeadersTooLargeError, type ServerStream } from "../../http/mod.ts";
 import type { ServerErrorListener } from "../wire/handler_error.ts";
 import { limitTimeouts } from "../wire/timeout.ts";
 import { expose, type Origins } from "./cors.ts";
 import { isEnveloped, messagePieces, wholeBody, withCallErrors } from "./request_body.ts";
 import { binaryType, decodeText, encodeText, isWebText, textType } from "./text.ts";
+
+/** Fields that responses need to be understood. */
+const PROTOCOL_FIELDS: ReadonlySet<string> = new Set([
+  "content-type",
+  "content-length",
+  "content-encoding",
+  "accept-encoding",
+  "connect-content-encoding",
+  "connect-accept-encoding",
+  "grpc-encoding",
+  "grpc-accept-encoding",
+  "vary",
+  "access-control-allow-origin",
+]);
 
 /** The fields of a request, without HTTP/2's pseudo-header fields. */
 export function headersOf({ fields }: ServerStream): Headers {
@@ -27,6 +41,7 @@ export class Exchange {
   readonly #origins: Origins;
   /** Bodies are in base64. */
   readonly #text: boolean;
+  #head: Promise<void> | null = null;
 
   constructor(
     stream: ServerStream,
@@ -51,14 +66,33 @@ export class Exchange {
     limitTimeouts(header);
   }
 
-  /** Sends the response's head, unless that has been done. */
+  /** Tells the user of an error that is no status; set by the call. */
+  tellError: (error: unknown) => void = () => {};
+
+  /** Sends the response's head, once. */
   sendHead(status: number, header: Headers): Promise<void> {
-    if (this.stream.responded) return Promise.resolve();
+    if (this.#head === null) {
+      this.#head = this.#respond(status, header);
+      // Handlers need not wait for it.
+      this.#head.catch(() => {});
+    }
+    return this.#head;
+  }
+
+  async #respond(status: number, header: Headers): Promise<void> {
     const fields = new Headers(header);
     const type = fields.get("content-type");
     if (this.#text && type !== null) fields.set("content-type", textType(type));
     if (this.#origins.length > 0) expose(this.#origins, this.requestHeader, fields);
-    return this.stream.respond(status, fields);
+    try {
+      return await this.stream.respond(status, fields);
+    } catch (error) {
+      if (!(error instanceof HeadersTooLargeError)) throw error;
+      // The call keeps its status: what the handler added is left out.
+      this.tellError(error);
+      for (const name of [...fields.keys()]) if (!PROTOCOL_FIELDS.has(name)) fields.delete(name);
+      await this.stream.respond(status, fields);
+    }
   }
 
   /** Sends the response. Rejects if the client is gone; whoever produces the body is told. */

@@ -346,3 +346,34 @@ Deno.test("services without onError of their own tell the server's, in every pro
     ...Array.from({ length: 4 }, () => `own ${path}`),
   ]);
 });
+
+Deno.test("gRPC-Web and Connect: metadata a client does not take are left out of the head", async () => {
+  const told: string[] = [];
+  const registrar = new grpc.Registrar();
+  registrar.register(GREETER, {
+    SayHello: (_, context) => {
+      context.responseHeader.set("x-large", "l".repeat(1000));
+      context.sendHeader();
+      return {};
+    },
+  });
+  await using server = http.listen({
+    addr: "127.0.0.1:0",
+    registrar: grpc.mount({ registrar, onError: (error) => told.push((error as Error).name) }),
+  });
+  const raw = await RawH2.open(server.port, [MAX_HEADER_LIST_SIZE, 600]);
+  for (const [id, type] of [[1, "application/grpc-web"], [3, "application/proto"]] as const) {
+    const fields = call("test.Greeter/SayHello");
+    fields[fields.indexOf("application/grpc")] = type;
+    await raw.send(headers(id, fields), data(id, id === 1 ? EMPTY : "", true));
+    const line = await raw.line(`HEADERS ${id}`);
+    assert(line.includes(":status=200") && line.includes(`content-type=${type}`), line);
+    assert(!line.includes("x-large"), line);
+    await raw.until(() =>
+      raw.lines.some((one) => one.startsWith(`DATA ${id} END_STREAM`)) ||
+      line.includes("END_STREAM")
+    );
+  }
+  assertEquals(told, ["HeadersTooLargeError", "HeadersTooLargeError"]);
+  await raw.close();
+});
