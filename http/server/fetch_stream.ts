@@ -22,7 +22,7 @@ import type { MinRate } from "../time/min_rate.ts";
 import { Watchdog } from "../time/watchdog.ts";
 import { platformWebSocket } from "./platform_websocket.ts";
 import { remember } from "./websocket.ts";
-import { quiet, QuietRequest } from "../message/promise.ts";
+import { QuietRequest } from "../message/promise.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
 import type { WebSocketConnection } from "../websocket/front.ts";
 import type { WebSocketOptions } from "../websocket/options.ts";
@@ -454,9 +454,9 @@ export class FetchStream extends ServerStream {
     this.#resolve(response);
   }
 
-  upgradeWebSocket(options: WebSocketOptions = {}): Promise<WebSocketConnection> {
+  protected openWebSocket(options: WebSocketOptions): Promise<WebSocketConnection> {
     const upgrading = platformWebSocket(this, this.#source, options, (r) => this.upgraded(r));
-    return quiet(upgrading.then((socket) => remember(this, socket)));
+    return upgrading.then((socket) => remember(this, socket));
   }
 }
 

@@ -14,7 +14,6 @@ import { ErrorCode } from "../message/error_code.ts";
 import type { FlatHeaders, HeaderObject } from "../message/headers.ts";
 import { BodyTooLargeError } from "../message/error.ts";
 import type { Socket } from "../net/socket.ts";
-import { quiet } from "../message/promise.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
 import type { WebSocketConnection } from "../websocket/front.ts";
 import type { WebSocketOptions } from "../websocket/options.ts";
@@ -445,7 +444,7 @@ export class H1ServerStream extends ServerStream {
     this.#session.finished(this);
   }
 
-  upgradeWebSocket(options: WebSocketOptions = {}): Promise<WebSocketConnection> {
+  protected openWebSocket(options: WebSocketOptions): Promise<WebSocketConnection> {
     const { method, header, head: { minor } } = this;
     const upgrading = acceptWebSocket({ method, minor, header }, options, (fields, upgraded) => {
       if (this.responded) throw new TypeError("Cannot upgrade as the request was answered");
@@ -457,7 +456,6 @@ export class H1ServerStream extends ServerStream {
       output.flush();
       this.#session.upgrade(upgraded);
     });
-    // A handler that does not wait gives another answer, or none: then it is told so.
-    return quiet(upgrading.then((socket) => remember(this, socket)));
+    return upgrading.then((socket) => remember(this, socket));
   }
 }

@@ -13,7 +13,6 @@ import { httpDate } from "../message/date.ts";
 import { BodyTooLargeError } from "../message/error.ts";
 import { bodyRate, type ServerLimits } from "./limits.ts";
 import type { Socket } from "../net/socket.ts";
-import { rejected } from "../message/promise.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
 import { ready } from "../time/turn.ts";
 import type { MinRate } from "../time/min_rate.ts";
@@ -420,8 +419,8 @@ export class H2ServerStream extends ServerStream {
     this.#dropRest();
   }
 
-  upgradeWebSocket(): Promise<WebSocketConnection> {
-    return rejected(
+  protected openWebSocket(): Promise<WebSocketConnection> {
+    return Promise.reject(
       new HandshakeError("the request came by HTTP/2: WebSockets need HTTP/1.1", 426),
     );
   }

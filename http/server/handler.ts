@@ -7,7 +7,7 @@ import { TimeoutError } from "../message/error.ts";
 import { MessageError } from "../message/message_error.ts";
 import { printable, tellError } from "../message/tell.ts";
 import { BodyTooLargeError } from "../message/error.ts";
-import { responseFault, retract, type ServerStream } from "./stream.ts";
+import { responseFault, retract, type ServerStream, upgradeOf } from "./stream.ts";
 import { closeFailed } from "./websocket.ts";
 import { HandshakeError } from "../websocket/handshake.ts";
 
@@ -35,10 +35,7 @@ export function runHandler(
     failed(stream, error, onError);
     return undefined;
   }
-  if (result === undefined) {
-    conclude(stream, onError);
-    return undefined;
-  }
+  if (result === undefined) return conclude(stream, onError);
   return settle(result, stream, onError);
 }
 
@@ -50,24 +47,36 @@ async function settle(
   try {
     const value = await result;
     if (value instanceof Response) await sendResponse(stream, value);
-    conclude(stream, onError);
+    const upgrading = conclude(stream, onError);
+    if (upgrading !== undefined) await upgrading;
   } catch (error) {
     failed(stream, error, onError);
   }
 }
 
 /** Ends what the handler began; answers 500 if it began nothing, or nothing that could be sent. */
-function conclude(stream: ServerStream, onError: ErrorListener | null | undefined): void {
-  if (stream.finished) return;
+function conclude(
+  stream: ServerStream,
+  onError: ErrorListener | null | undefined,
+): Promise<void> | undefined {
+  if (stream.finished) return undefined;
   const fault = responseFault(stream);
-  if (fault !== null) return failed(stream, fault, onError);
+  if (fault !== null) {
+    failed(stream, fault, onError);
+    return undefined;
+  }
   if (stream.responded) {
     try {
       stream.closeWrite();
     } catch (error) {
       failed(stream, error, onError);
     }
-    return;
+    return undefined;
+  }
+  // An upgrade that the handler did not wait for answers by itself, whatever becomes of it.
+  const upgrade = upgradeOf(stream);
+  if (upgrade !== null) {
+    return upgrade.then(() => {}, (error) => failed(stream, error, onError));
   }
   failed(
     stream,
@@ -76,6 +85,7 @@ function conclude(stream: ServerStream, onError: ErrorListener | null | undefine
     ),
     onError,
   );
+  return undefined;
 }
 
 /** Status for an error that came out of a handler: the client's fault only if its request was. */

@@ -58,7 +58,9 @@ function checkPiece(piece: unknown): void {
 let retract: (stream: ServerStream) => boolean;
 /** For whoever runs handlers: why the response cannot go on, or null. */
 let responseFault: (stream: ServerStream) => Error | null;
-export { responseFault, retract };
+/** For whoever runs handlers: an upgrade that was begun, whether or not the handler waits for it. */
+let upgradeOf: (stream: ServerStream) => Promise<unknown> | null;
+export { responseFault, retract, upgradeOf };
 
 /**
  * A request and the response to it.
@@ -112,12 +114,14 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   #query: Query | undefined;
   #request: Request | undefined;
   #iterating = false;
+  #upgrade: Promise<unknown> | null = null;
   #controller: AbortController | undefined;
   #aborted: { reason: unknown } | undefined;
 
   static {
     retract = (stream) => stream.#retract();
     responseFault = (stream) => stream.#fault;
+    upgradeOf = (stream) => stream.#upgrade;
   }
 
   // ---- the request -----------------------------------------------------------------------------
@@ -437,9 +441,13 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
    * only.
    *
    * Rejects with `TypeError` if the request is no handshake, or an option is wrong. A handler that lets
-   * the error pass answers a bad handshake with 400 or 426.
+   * the error pass, or does not wait for it, answers a bad handshake with 400 or 426.
    */
-  abstract upgradeWebSocket(options?: WebSocketOptions): Promise<WebSocketConnection>;
+  upgradeWebSocket(options: WebSocketOptions = {}): Promise<WebSocketConnection> {
+    const upgrade = quiet(this.openWebSocket(options));
+    this.#upgrade ??= upgrade;
+    return upgrade;
+  }
 
   /** Whether the client went away, or the exchange was broken off. */
   get aborted(): boolean {
@@ -470,6 +478,8 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
 
   // ---- what each version does ------------------------------------------------------------------
 
+  /** See `upgradeWebSocket()`. */
+  protected abstract openWebSocket(options: WebSocketOptions): Promise<WebSocketConnection>;
   /** See `read()`. */
   protected abstract readPiece(): Promise<Uint8Array | null>;
   /** See `readBytes()`. */

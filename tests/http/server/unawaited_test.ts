@@ -5,6 +5,7 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { listen, newClient, type ServerStream } from "../../../http/mod.ts";
 import { PREFACE } from "../../../http/h2/frame.ts";
+import { printed } from "../../../support/console.ts";
 import { concat, data, headers, REQUEST, rstStream, settings } from "../../../support/frames.ts";
 
 /** What is called on a server's stream and not awaited. */
@@ -214,4 +215,35 @@ Deno.test("promises of a client and its streams may be left alone", async () => 
     removeEventListener("unhandledrejection", onUnhandled);
   }
   assertEquals(unhandled, []);
+});
+
+Deno.test("a failed upgrade is answered by itself, whether or not its handler waits", async () => {
+  const handlers: Record<string, (stream: ServerStream) => unknown> = {
+    waits: async (stream) => {
+      await stream.upgradeWebSocket();
+    },
+    "does not wait": (stream) => {
+      stream.upgradeWebSocket();
+    },
+    "catches elsewhere": (stream) => {
+      stream.upgradeWebSocket().then(() => {}, () => {});
+    },
+    "does not wait, and is async": async (stream) => {
+      await Promise.resolve();
+      stream.upgradeWebSocket();
+    },
+  };
+  for (const [name, handler] of Object.entries(handlers)) {
+    for (const version of ["h2", "http/1.1"]) {
+      for (const engine of ["own", "deno"] as const) {
+        const lines = await printed(async () => {
+          await using server = listen({ addr: "127.0.0.1:0", engine, handler });
+          await using client = newClient({ alpnProtos: [version] });
+          const { status } = await client.get(`http://${server.addr}/`);
+          assertEquals(status, 426, `${name}, ${version}, ${engine}`);
+        });
+        assertEquals(lines, [], name);
+      }
+    }
+  }
 });
