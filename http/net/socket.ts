@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { BodyBuffer } from "../message/body_buffer.ts";
 import type { TLSSocket } from "node:tls";
 import type { Socket as NodeSocket } from "node:net";
 import { nodeInternals, type ReadHandle } from "./node_internals.ts";
@@ -174,8 +175,10 @@ class StreamSocket implements Socket {
   readonly tls: TlsInfo | null;
   readonly remoteAddr: SocketAddress;
   readonly localAddr: SocketAddress;
-  #chunks: Uint8Array[] = [];
-  /** Consumed bytes of `#chunks[0]`. */
+  /** What came and was not read; a peer may send TLS records of one byte each. */
+  readonly #kept = new BodyBuffer();
+  /** What was taken out of that and not read to its end, and how much of it was. */
+  #piece: Uint8Array | null = null;
   #offset = 0;
   #buffered = 0;
   #paused = false;
@@ -227,8 +230,12 @@ class StreamSocket implements Socket {
   }
 
   #keep(chunk: Uint8Array, offset: number): void {
-    if (this.#chunks.length === 0) this.#offset = offset;
-    this.#chunks.push(chunk);
+    if (offset === 0) this.#kept.add(chunk);
+    else {
+      // A read was waiting, so nothing else is here.
+      this.#piece = chunk;
+      this.#offset = offset;
+    }
     this.#buffered += chunk.length - offset;
     if (this.#buffered >= NODE_READ_HIGH_WATER && !this.#paused) {
       this.#paused = true;
@@ -253,17 +260,13 @@ class StreamSocket implements Socket {
   }
 
   read(into: Uint8Array): Promise<number | null> {
-    const chunk = this.#chunks[0];
-    if (chunk !== undefined) {
-      const left = chunk.length - this.#offset;
+    const piece = this.#piece ?? this.#kept.take();
+    if (piece !== null) {
+      const left = piece.length - this.#offset;
       const n = Math.min(left, into.length);
-      into.set(chunk.subarray(this.#offset, this.#offset + n));
-      if (n === left) {
-        this.#chunks.shift();
-        this.#offset = 0;
-      } else {
-        this.#offset += n;
-      }
+      into.set(piece.subarray(this.#offset, this.#offset + n));
+      this.#piece = n === left ? null : piece;
+      this.#offset = n === left ? 0 : this.#offset + n;
       this.#buffered -= n;
       if (this.#paused && this.#buffered < NODE_READ_HIGH_WATER / 2) {
         this.#paused = false;
