@@ -9,7 +9,7 @@ import { checkTime } from "../../http/engine.ts";
 import { methodFor } from "../wire/method.ts";
 import type { CallOptions } from "./call_options.ts";
 import { Channel } from "./channel.ts";
-import { handled } from "./handled.ts";
+import { handled, rejectSoon } from "./handled.ts";
 import { type InterceptedHost, interceptStream, interceptUnary } from "./intercepted_call.ts";
 import { InterceptedStream } from "./intercepted_stream.ts";
 import { type ClientOptions, type Settings, settingsOf } from "./options.ts";
@@ -88,7 +88,7 @@ export class Conn implements Transport, AsyncDisposable {
   }
 
   /** Connect's way of making a unary call. */
-  async unary<I extends DescMessage, O extends DescMessage>(
+  unary<I extends DescMessage, O extends DescMessage>(
     method: DescMethodUnary<I, O>,
     signal: AbortSignal | undefined,
     timeoutMs: number | undefined,
@@ -96,12 +96,16 @@ export class Conn implements Transport, AsyncDisposable {
     input: MessageInitShape<I>,
     contextValues?: ContextValues,
   ): Promise<UnaryResponse<I, O>> {
-    const options = this.#connectOptions(method, signal, timeoutMs, header);
-    return await interceptUnary(this.#host, method, input, options, contextValues);
+    try {
+      const options = this.#connectOptions(method, signal, timeoutMs, header);
+      return interceptUnary(this.#host, method, input, options, contextValues);
+    } catch (error) {
+      return rejectSoon(error);
+    }
   }
 
   /** Connect's way of making a streaming call. */
-  async stream<I extends DescMessage, O extends DescMessage>(
+  stream<I extends DescMessage, O extends DescMessage>(
     method: DescMethodStreaming<I, O>,
     signal: AbortSignal | undefined,
     timeoutMs: number | undefined,
@@ -109,8 +113,12 @@ export class Conn implements Transport, AsyncDisposable {
     input: AsyncIterable<MessageInitShape<I>>,
     contextValues?: ContextValues,
   ): Promise<StreamResponse<I, O>> {
-    const options = this.#connectOptions(method, signal, timeoutMs, header);
-    return await interceptStream(this.#host, method, input, options, contextValues);
+    try {
+      const options = this.#connectOptions(method, signal, timeoutMs, header);
+      return interceptStream(this.#host, method, input, options, contextValues);
+    } catch (error) {
+      return rejectSoon(error);
+    }
   }
 
   #connectOptions(

@@ -37,8 +37,22 @@ export interface InterceptedHost extends CallHost {
   url(path: string): string;
 }
 
+/** When a call is over: what is left of its time, and what gives it up. */
+interface CallLimits {
+  readonly signal: AbortSignal | undefined;
+  /** Milliseconds that are left. */
+  readonly left: number;
+  limit<T>(run: () => Promise<T>): Promise<T>;
+}
+
+function limitsOf(host: InterceptedHost, options: CallOptions): CallLimits {
+  if (host.interceptors.length > 0) return new CallDeadline(options);
+  // Without interceptors the call itself keeps to them.
+  return { signal: options.signal, left: options.timeout ?? Infinity, limit: (run) => run() };
+}
+
 /** The deadline of a call with all its interceptors do: they may wait, and call several times. */
-class CallDeadline implements TimerNode {
+class CallDeadline implements CallLimits, TimerNode {
   dueTick = 0;
   nextTimer: TimerNode | null = null;
   previousTimer: TimerNode | null = null;
@@ -60,7 +74,6 @@ class CallDeadline implements TimerNode {
     return this.#signal;
   }
 
-  /** Milliseconds that are left. */
   get left(): number {
     return Math.max(0, Math.ceil(this.#end - performance.now()));
   }
@@ -97,7 +110,7 @@ export async function interceptUnary<I extends DescMessage, O extends DescMessag
   options: CallOptions,
   contextValues?: ContextValues,
 ): Promise<UnaryResponse<I, O>> {
-  const deadline = new CallDeadline(options);
+  const limits = limitsOf(host, options);
   // What the last call behind the interceptors was answered.
   let header: Headers | null = null;
   let trailer: Headers | null = null;
@@ -106,7 +119,7 @@ export async function interceptUnary<I extends DescMessage, O extends DescMessag
     const call = new UnaryCall(host, methodFor(method), {
       signal: req.signal,
       headers: req.header,
-      timeout: deadline.left,
+      timeout: limits.left,
       waitForReady: req.contextValues.get(WAIT_FOR_READY),
       onHeader: (headers) => header = headers,
       onTrailer: (headers) => trailer = headers,
@@ -123,10 +136,10 @@ export async function interceptUnary<I extends DescMessage, O extends DescMessag
   };
   const { onHeader, onTrailer } = options;
   try {
-    const response = await deadline.limit(async () =>
-      await runUnaryCall<I, O>({
+    const response = await limits.limit(() =>
+      runUnaryCall<I, O>({
         interceptors: host.interceptors,
-        signal: deadline.signal,
+        ...(limits.signal === undefined ? {} : { signal: limits.signal }),
         req: {
           stream: false,
           service: method.parent,
@@ -149,7 +162,7 @@ export async function interceptUnary<I extends DescMessage, O extends DescMessag
 }
 
 /** Starts a call of any other kind; resolves when the response begins. */
-export function interceptStream<I extends DescMessage, O extends DescMessage>(
+export async function interceptStream<I extends DescMessage, O extends DescMessage>(
   host: InterceptedHost,
   method: DescMethodStreaming<I, O>,
   input: AsyncIterable<MessageInitShape<I>>,
@@ -157,12 +170,12 @@ export function interceptStream<I extends DescMessage, O extends DescMessage>(
   contextValues?: ContextValues,
   events: { onOpen?(): void; onRequestsEnd?(error: unknown): void } = {},
 ): Promise<StreamResponse<I, O>> {
-  const deadline = new CallDeadline(options);
+  const limits = limitsOf(host, options);
   const { path } = methodFor(method);
-  return deadline.limit(async () =>
-    await runStreamingCall<I, O>({
+  return await limits.limit(() =>
+    runStreamingCall<I, O>({
       interceptors: host.interceptors,
-      signal: deadline.signal,
+      ...(limits.signal === undefined ? {} : { signal: limits.signal }),
       req: {
         stream: true,
         service: method.parent,
@@ -178,7 +191,7 @@ export function interceptStream<I extends DescMessage, O extends DescMessage>(
           ...options,
           signal: req.signal,
           headers: req.header,
-          timeout: deadline.left,
+          timeout: limits.left,
           waitForReady: req.contextValues.get(WAIT_FOR_READY),
         });
         await call.open();

@@ -51,17 +51,25 @@ export class RequestHeader {
   /** "Request-Headers → Call-Definition *Custom-Metadata"; `grpc-timeout` right after the pseudo-fields. */
   #fields(method: Method, timeout: number, gzip: boolean): string[] {
     const fields = [
-      ...[":method", "POST"],
-      ...[":scheme", this.#scheme],
-      ...[":path", method.path],
-      ...[":authority", this.#authority],
+      ":method",
+      "POST",
+      ":scheme",
+      this.#scheme,
+      ":path",
+      method.path,
+      ":authority",
+      this.#authority,
     ];
     if (timeout > 0) fields.push("grpc-timeout", formatTimeout(timeout));
     fields.push(
-      ...["te", "trailers"],
-      ...["content-type", GRPC_CONTENT_TYPE],
-      ...["user-agent", this.#userAgent],
-      ...["grpc-accept-encoding", ACCEPT_ENCODING],
+      "te",
+      "trailers",
+      "content-type",
+      GRPC_CONTENT_TYPE,
+      "user-agent",
+      this.#userAgent,
+      "grpc-accept-encoding",
+      ACCEPT_ENCODING,
     );
     if (gzip) fields.push("grpc-encoding", "gzip");
     return fields;
