@@ -3,9 +3,10 @@
  *
  * ```text
  * session          waits: socket, timers        ┐ I/O
- * keepalive  output_watch  upload_linger         │
+ * keepalive  output_watch  upload_linger        │
  * check_options                                 ┘
  * connection       both roles, sans-IO          ┐
+ * lifecycle                                     │
  * outbound  inbound  scheduler  stream          │ pure
  * abuse  stream_table  head                     │
  * frame_reader  frame_writer  out_buffer        │

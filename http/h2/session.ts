@@ -8,12 +8,23 @@ import type { FieldBlock } from "../hpack/mod.ts";
 import { LingeringClose } from "../net/lingering_close.ts";
 import type { Socket } from "../net/socket.ts";
 import { SocketWriter, type WriterEvents } from "../net/socket_writer.ts";
-import { type TimerNode, timers } from "../time/timer_wheel.ts";
+import { timers } from "../time/timer_wheel.ts";
 import { worked } from "../time/turn.ts";
+import { Watchdog } from "../time/watchdog.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import { Connection } from "./connection.ts";
 import type { ConnectionOptions, ConnectionOwner } from "./connection_options.ts";
 import type { RequestHead } from "./head.ts";
+import {
+  advance,
+  isAlive,
+  isEnding,
+  type LifeEvent,
+  type LifeLimits,
+  limitOf,
+  OPENING,
+  type Phase,
+} from "./lifecycle.ts";
 import { Keepalive, type KeepaliveOptions } from "./keepalive.ts";
 import { OutputWatch } from "./output_watch.ts";
 import type { Stream } from "./stream.ts";
@@ -63,33 +74,6 @@ export interface SessionOwner {
   onClosed(error: Error): void;
 }
 
-/** A deadline of the session itself. */
-class SessionTimer implements TimerNode {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
-  /** The connection's reads hold the process, if anything does. */
-  readonly background = true;
-  readonly #action: () => void;
-
-  constructor(action: () => void) {
-    this.#action = action;
-  }
-
-  onTimeout(): void {
-    this.#action();
-  }
-
-  set(ms: number): void {
-    timers.remove(this);
-    if (ms > 0) timers.add(this, ms);
-  }
-
-  clear(): void {
-    timers.remove(this);
-  }
-}
-
 /** One HTTP/2 connection on a socket. */
 export class Session implements ConnectionOwner, WriterEvents {
   readonly connection: Connection;
@@ -98,29 +82,24 @@ export class Session implements ConnectionOwner, WriterEvents {
   readonly closed: Promise<void>;
 
   readonly #owner: SessionOwner;
-  readonly #options: SessionOptions;
   readonly #writer: SocketWriter;
   /** Looks after output that waits for the peer's windows. A client has chosen its server. */
   readonly #watch: OutputWatch | null;
   readonly #keepalive: Keepalive | null;
-  readonly #startTimer: SessionTimer;
-  readonly #idleTimer: SessionTimer;
-  readonly #unrefTimer: SessionTimer;
+  readonly #limits: LifeLimits;
+  #phase: Phase = OPENING;
+  /** The one limit on what is waited for now. */
+  readonly #deadline: Watchdog;
+  /** When what still runs is cut. */
+  #cutAt = Infinity;
+  /** Limits what is dropped while the connection lingers. */
+  #lingering: LingeringClose | null = null;
+  #inputEnded = false;
+  readonly #unrefTimer: Watchdog;
   #resolveClosed!: () => void;
   #scheduled = false;
   /** Flushes asked for since the last read: the first goes out at once, later ones gather. */
   #turn = 0;
-  #closing = false;
-  /** When what still runs is cut. */
-  #cutAt = Infinity;
-  #done = false;
-  #fatal: Error | null = null;
-  /** Set once this side has ended its output: what comes in is dropped. */
-  #lingering: LingeringClose | null = null;
-  #inputEnded = false;
-  /** Why the connection ends, once it lingers. */
-  #reason: Error | null = null;
-  #goAwayPing = false;
   /** Whether the socket keeps the process alive. */
   #refed = true;
 
@@ -132,7 +111,11 @@ export class Session implements ConnectionOwner, WriterEvents {
   ) {
     this.socket = socket;
     this.#owner = owner;
-    this.#options = options;
+    this.#limits = {
+      prefaceTimeout: options.prefaceTimeout ?? 10_000,
+      settingsTimeout: options.settingsTimeout ?? 10_000,
+      idleTimeout: options.idleTimeout ?? 0,
+    };
     this.closed = new Promise((resolve) => this.#resolveClosed = resolve);
     this.connection = new Connection(role, this, options);
     const limits = {
@@ -146,14 +129,10 @@ export class Session implements ConnectionOwner, WriterEvents {
       : new OutputWatch(outbound, this.#writer, limits, (error) => {
         this.#giveUp(error, ErrorCode.ENHANCE_YOUR_CALM);
       });
-    this.#startTimer = new SessionTimer(() => this.#onStartTimeout());
-    this.#idleTimer = new SessionTimer(() => {
-      if (this.#closing) this.destroy();
-      else if (this.connection.streams.size === 0) this.close();
-    });
-    this.#unrefTimer = new SessionTimer(() => {
+    this.#deadline = new Watchdog((name) => this.#onDeadline(name));
+    this.#unrefTimer = new Watchdog(() => {
       // Until the peer's SETTINGS come somebody waits for the connection itself.
-      if (!this.connection.settled) return this.#unrefTimer.set(UNREF_AFTER_MS);
+      if (!this.connection.settled) return this.#unrefSoon();
       if (this.connection.streams.size > 0) return;
       this.#refed = false;
       this.socket.unref?.();
@@ -170,8 +149,8 @@ export class Session implements ConnectionOwner, WriterEvents {
     timers.retain();
     this.connection.now = performance.now();
     this.connection.start();
-    this.#startTimer.set(this.#options.prefaceTimeout ?? 10_000);
-    this.#watchIdle();
+    this.#setDeadline();
+    this.#onIdle();
     this.#keepalive?.start();
     this.#read(head);
   }
@@ -182,29 +161,20 @@ export class Session implements ConnectionOwner, WriterEvents {
    */
   close(deadline = 0): Promise<void> {
     this.#lingering?.hurry();
-    if (this.#lingering === null && !this.#closing && !this.#done) {
-      this.#closing = true;
-      // From now on this timer is for the deadline, if there is one.
-      this.#idleTimer.clear();
-      if (this.connection.role === "server") {
-        // RFC 9113 §6.8: announce first, name the last stream a round trip later, so that streams
-        // on their way meanwhile are not lost.
-        this.connection.goAway(ErrorCode.NO_ERROR, "", true);
-        this.#goAwayPing = true;
-        this.connection.ping(GOAWAY_PING);
-        this.#startTimer.set(GOAWAY_GRACE_MS);
-      } else {
+    if (this.connection.role === "client") {
+      if (this.#move(DRAIN)) {
         this.connection.goAway(ErrorCode.NO_ERROR);
         this.#endIfDrained();
       }
+    } else if (this.#move(ANNOUNCE)) {
+      // RFC 9113 §6.8: announce first, name the last stream a round trip later, so that streams
+      // on their way meanwhile are not lost.
+      this.connection.goAway(ErrorCode.NO_ERROR, "", true);
+      this.connection.ping(GOAWAY_PING);
     }
-    if (deadline > 0 && !this.#done) {
-      // Closing, perhaps without a deadline or with a later one so far.
-      this.#closing = true;
-      if (this.#cutAt > performance.now() + deadline) {
-        this.#cutAt = performance.now() + deadline;
-        this.#idleTimer.set(deadline);
-      }
+    if (deadline > 0 && this.#phase.kind !== "closed") {
+      this.#cutAt = Math.min(this.#cutAt, performance.now() + deadline);
+      this.#setDeadline();
     }
     return this.closed;
   }
@@ -229,9 +199,7 @@ export class Session implements ConnectionOwner, WriterEvents {
   }
 
   onSettings(): void {
-    if (!this.connection.settingsAcked && !this.#closing) {
-      this.#startTimer.set(this.#options.settingsTimeout ?? 10_000);
-    }
+    this.#move(SETTINGS);
     this.#owner.onSettings?.();
   }
 
@@ -239,7 +207,7 @@ export class Session implements ConnectionOwner, WriterEvents {
     this.#owner.onStreamClosed?.(stream);
     if (this.connection.streams.size > 0) return;
     if (this.connection.draining) this.#endIfDrained();
-    else this.#watchIdle();
+    else this.#onIdle();
   }
 
   onGoAway(code: number, debug: Uint8Array): void {
@@ -248,11 +216,11 @@ export class Session implements ConnectionOwner, WriterEvents {
   }
 
   onPong(opaque: number): void {
-    if (opaque === GOAWAY_PING && this.#goAwayPing) this.#nameLastStream();
+    if (opaque === GOAWAY_PING && this.#phase.kind === "announced") this.#nameLastStream();
   }
 
   onFatal(error: ProtocolError): void {
-    this.#fatal = error;
+    this.#move({ kind: "fail", error });
   }
 
   wantWrite(): void {
@@ -260,7 +228,7 @@ export class Session implements ConnectionOwner, WriterEvents {
       this.#refed = true;
       this.socket.ref?.();
     }
-    if (this.#scheduled || this.#writer.busy || this.#done || this.#lingering !== null) return;
+    if (this.#scheduled || this.#writer.busy || this.#silent) return;
     this.#scheduled = true;
     // Everything a batch of input causes leaves in one write. Work that goes on in later turns, as
     // streams do, gathers until the event loop comes round: 3-4 times faster on their traffic.
@@ -268,11 +236,17 @@ export class Session implements ConnectionOwner, WriterEvents {
     else setImmediate(this.#flush);
   }
 
+  /** Whether this side says nothing more. */
+  get #silent(): boolean {
+    const { kind } = this.#phase;
+    return kind === "lingering" || kind === "closed";
+  }
+
   // ---- writing ---------------------------------------------------------------------------------
 
   readonly #flush = (): void => {
     this.#scheduled = false;
-    if (this.#writer.busy || this.#done || this.#lingering !== null) return;
+    if (this.#writer.busy || this.#silent) return;
     this.#pump();
     if (this.#writer.pending > 0) this.#writer.flush();
     else this.#endIfDrained();
@@ -287,7 +261,7 @@ export class Session implements ConnectionOwner, WriterEvents {
   onWritten(): void {
     this.#pump();
     if (this.#writer.pending > 0) this.wantWrite();
-    else if (this.#fatal !== null) this.#linger(this.#fatal);
+    else if (this.#phase.kind === "failed") this.#linger(this.#phase.error);
     else this.#endIfDrained();
   }
 
@@ -308,7 +282,7 @@ export class Session implements ConnectionOwner, WriterEvents {
       have = await this.#take(buf, 0, head.length);
     }
     try {
-      while (!this.#done) {
+      while (this.#phase.kind !== "closed") {
         const need = connection.frameSize(buf, 0, have);
         if (need > buf.length || have === buf.length) {
           buf = resized(buf, have, Math.max(need, buf.length * 2));
@@ -316,9 +290,10 @@ export class Session implements ConnectionOwner, WriterEvents {
         const room = buf.length - have;
         const n = await socket.read(have === 0 ? buf : buf.subarray(have));
         if (n === null) return this.#onInputEnd();
-        if (this.#done) return;
-        if (this.#lingering !== null) {
-          if (!this.#lingering.dropped(n)) return this.#end(this.#reason!);
+        const phase = this.#phase as Phase;
+        if (phase.kind === "closed") return;
+        if (phase.kind === "lingering") {
+          if (!this.#lingering!.dropped(n)) return this.#end(phase.error);
           have = 0;
           continue;
         }
@@ -341,11 +316,13 @@ export class Session implements ConnectionOwner, WriterEvents {
 
   #onInputEnd(): void {
     this.#inputEnded = true;
+    const phase = this.#phase;
     // What went wrong may still be on its way out.
-    if (this.#fatal !== null && this.#lingering === null && this.#writer.pending > 0) return;
+    if (phase.kind === "failed" && this.#writer.pending > 0) return;
     this.#end(
-      this.#reason ?? this.#fatal ??
-        new ConnectionLostError("Connection was closed by the peer", "maybe"),
+      phase.kind === "failed" || phase.kind === "lingering"
+        ? phase.error
+        : new ConnectionLostError("Connection was closed by the peer", "maybe"),
     );
   }
 
@@ -367,10 +344,8 @@ export class Session implements ConnectionOwner, WriterEvents {
       turn = worked(connection.takeWork()) ?? turn;
     } while (!done && turn === undefined);
     this.#keepalive?.onInput();
-    if (connection.settingsAcked && connection.settled && !this.#closing && this.#fatal === null) {
-      this.#startTimer.clear();
-    }
-    if (!done) return turn!.then(() => this.#done ? 0 : this.#take(buf, start, end));
+    if (connection.settingsAcked && this.#phase.kind !== "open") this.#move(ACKNOWLEDGED);
+    if (!done) return turn!.then(() => this.#silent ? 0 : this.#take(buf, start, end));
     const left = end - start;
     if (left > 0) buf.copyWithin(0, start, end);
     return turn === undefined ? left : turn.then(() => left);
@@ -378,43 +353,71 @@ export class Session implements ConnectionOwner, WriterEvents {
 
   // ---- ending ----------------------------------------------------------------------------------
 
-  #onStartTimeout(): void {
-    if (this.#goAwayPing) return this.#nameLastStream();
-    const phase = this.connection.settled ? "settingsTimeout" : "prefaceTimeout";
-    this.#giveUp(
-      new TimeoutError(phase, this.#options[phase] ?? 10_000),
-      ErrorCode.SETTINGS_TIMEOUT,
-    );
+  /** Goes on to another phase, with its own limit. False if the event changes nothing. */
+  #move(event: LifeEvent): boolean {
+    const next = advance(this.#phase, event);
+    if (next === this.#phase) return false;
+    this.#phase = next;
+    this.#setDeadline();
+    return true;
+  }
+
+  #setDeadline(): void {
+    const now = performance.now();
+    const limit = limitOf(this.#phase, this.connection.streams.size === 0, this.#limits);
+    const left = this.#cutAt - now;
+    if (left < (limit?.ms ?? Infinity)) this.#deadline.set(CUT, Math.max(left, 1), now);
+    else if (limit !== null) this.#deadline.set(limit.name, limit.ms, now);
+    else this.#deadline.clear();
+  }
+
+  #onDeadline(name: string): void {
+    switch (name) {
+      case CUT:
+        return this.destroy();
+      case "announcement":
+        return this.#nameLastStream();
+      case "idleTimeout":
+        if (this.connection.streams.size === 0) this.close();
+        return;
+      default: {
+        const ms = this.#limits[name as keyof LifeLimits];
+        this.#giveUp(new TimeoutError(name, ms), ErrorCode.SETTINGS_TIMEOUT);
+      }
+    }
   }
 
   /** The peer is kept no longer: GOAWAY says why, streams end with `error`. */
   #giveUp(error: Error, code: number): void {
     this.connection.goAway(code, error.message);
-    this.#fatal = error;
+    this.#move({ kind: "fail", error });
     this.connection.lost(error);
     this.wantWrite();
   }
 
   #nameLastStream(): void {
-    this.#goAwayPing = false;
-    this.#startTimer.clear();
+    this.#move(DRAIN);
     this.connection.goAway(ErrorCode.NO_ERROR);
     this.#endIfDrained();
   }
 
-  #watchIdle(): void {
+  /** No stream is open. */
+  #onIdle(): void {
+    if (this.#phase.kind === "open") this.#setDeadline();
     // An idle connection of a client must not keep a finished program from ending.
-    if (this.#refed && this.connection.role === "client" && this.#unrefTimer.dueTick === 0) {
-      this.#unrefTimer.set(UNREF_AFTER_MS);
+    if (this.#refed && this.connection.role === "client" && this.#unrefTimer.phase === "") {
+      this.#unrefSoon();
     }
-    const idle = this.#options.idleTimeout ?? 0;
-    if (idle > 0 && !this.#closing) this.#idleTimer.set(idle);
+  }
+
+  #unrefSoon(): void {
+    this.#unrefTimer.set("unref", UNREF_AFTER_MS, performance.now());
   }
 
   #endIfDrained(): void {
     const { connection } = this;
-    if (!connection.draining || connection.streams.size > 0 || this.#goAwayPing) return;
-    if (this.#fatal !== null || this.#writer.pending > 0) return;
+    if (!connection.draining || connection.streams.size > 0 || this.#writer.pending > 0) return;
+    if (!isAlive(this.#phase) || this.#phase.kind === "announced") return;
     const error = new ConnectionLostError("Connection was closed after GOAWAY", "no");
     // A client that is done has read all it wanted, and its own output asks for nothing.
     if (connection.role === "client") this.#end(error);
@@ -423,29 +426,25 @@ export class Session implements ConnectionOwner, WriterEvents {
 
   /** Everything is said: ends the output, and the connection when the peer has ended its own. */
   #linger(error: Error): void {
-    if (this.#done || this.#lingering !== null) return;
     if (this.#inputEnded) return this.#end(error);
-    this.#reason = error;
-    this.#startTimer.clear();
+    // A peer that let a limit pass has been waited for already; a server loses no answer.
+    const hurried = isEnding(this.#phase) || this.#cutAt < Infinity ||
+      error instanceof TimeoutError || this.connection.role === "client";
+    this.#move({ kind: "linger", error });
     this.#keepalive?.stop();
     this.#lingering = new LingeringClose(() => this.#end(error));
-    // A peer that let a limit pass has been waited for already; a server loses no answer.
-    if (
-      this.#closing || error instanceof TimeoutError || this.connection.role === "client"
-    ) this.#lingering.hurry();
+    if (hurried) this.#lingering.hurry();
     this.#lingering.start();
     this.socket.closeWrite().catch(() => {});
   }
 
   #end(error: Error): void {
-    if (this.#done) return;
-    this.#done = true;
-    this.#startTimer.clear();
+    if (!this.#move({ kind: "close", error })) return;
+    this.#deadline.stop();
+    this.#unrefTimer.stop();
     this.#writer.stop();
     this.#watch?.stop();
     this.#lingering?.stop();
-    this.#idleTimer.clear();
-    this.#unrefTimer.clear();
     this.#keepalive?.stop();
     this.connection.lost(
       error instanceof ConnectionLostError || error instanceof ProtocolError
@@ -459,10 +458,15 @@ export class Session implements ConnectionOwner, WriterEvents {
   }
 }
 
+const SETTINGS: LifeEvent = { kind: "settings" };
+const ACKNOWLEDGED: LifeEvent = { kind: "acknowledged" };
+const ANNOUNCE: LifeEvent = { kind: "announce" };
+const DRAIN: LifeEvent = { kind: "drain" };
+
+/** The deadline after which what still runs is cut. */
+const CUT = "cut";
 /** Opaque data of the PING between the two GOAWAY frames of a graceful end. */
 const GOAWAY_PING = 0x676f_6177;
-/** How long that PING's answer is waited for. */
-const GOAWAY_GRACE_MS = 1000;
 /** How long a client's connection is idle before it lets the process end: not worth it in between calls. */
 const UNREF_AFTER_MS = 20;
 
