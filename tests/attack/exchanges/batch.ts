@@ -115,7 +115,11 @@ type Reports = Map<number, PromiseWithResolvers<Seen>>;
 
 function reportOf(reports: Reports, seed: number): PromiseWithResolvers<Seen> {
   let report = reports.get(seed);
-  if (report === undefined) reports.set(seed, report = Promise.withResolvers());
+  if (report === undefined) {
+    reports.set(seed, report = Promise.withResolvers());
+    // Looked at only when the other side is over.
+    report.promise.catch(() => {});
+  }
   return report;
 }
 
@@ -282,18 +286,18 @@ async function ourClient(
   const all = await Promise.all(plans.map(async (plan) => {
     const stream = await client.request("POST", `${server.url}${plan.seed}`);
     const stop = stopOf(plan, "client");
+    // It may fail before the answer is read to its end.
     const sending = (async () => {
       await sendFlow(plan.up, stop, (piece) => stream.write(piece));
       if (stop !== null) stream.close();
       else stream.closeWrite(null, trailersOf(plan.up));
-    })();
+    })().then(() => null, (error: unknown) => ({ error }));
     const down = await stream.waitResponse().then(
       () => readOurs(plan.down, stream, () => stream.trailers["x-check"]),
       () => LOST,
     );
-    await sending.catch((error) => {
-      if (plan.cancel === null) throw error;
-    });
+    const failed = await sending;
+    if (failed !== null && plan.cancel === null) throw failed.error;
     stream.close();
     if (plan.cancel !== null) return verdict(plan, LOST, down, false);
     return verdict(plan, await reportOf(reports, plan.seed).promise, down, false);
