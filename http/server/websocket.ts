@@ -53,7 +53,7 @@ export async function acceptWebSocket(
     const connection = new Connection(carrier, handshake, settings);
     resolve(connection);
     return {
-      close: () => connection.close(1001, "server is closing"),
+      close: () => connection.close(CloseCode.GOING_AWAY, "server is closing"),
       destroy: () => connection.terminate(),
       onLost: (error) => connection.onLost(error),
       gone: connection.run(),
