@@ -1,4 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import { setImmediate } from "node:timers";
 import { checkTime, ready, type TimerNode, timers } from "../../http/engine.ts";
 
 type Result<T> = IteratorResult<T, undefined>;
@@ -140,7 +141,10 @@ export class MessageQueue<T> implements AsyncIterableIterator<T, undefined> {
       return turn === undefined ? Promise.resolve(result) : turn.then(() => result);
     }
     if (this.#error !== null) return rejected(this.#error);
-    if (this.#ended) return Promise.resolve({ value: undefined, done: true });
+    if (this.#ended) {
+      const end: Result<T> = { value: undefined, done: true };
+      return ready()?.then(() => end) ?? Promise.resolve(end);
+    }
     if (timeout === 0) return rejected(late());
     const read = new Read<T>(this.#giveUp);
     if (timeout !== undefined && timeout !== Infinity) timers.add(read, timeout);
@@ -182,8 +186,12 @@ function late(): ConnectError {
   return new ConnectError("no message came in time", Code.DeadlineExceeded);
 }
 
+/**
+ * Rejects in the next turn of the event loop, which a loop that reads on regardless would otherwise
+ * never let come.
+ */
 function rejected(error: Error): Promise<never> {
-  const promise = Promise.reject(error);
+  const promise = new Promise<never>((_, reject) => setImmediate(reject, error));
   promise.catch(() => {});
   return promise;
 }

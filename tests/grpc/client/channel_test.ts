@@ -116,6 +116,9 @@ Deno.test("calls that fail at once let timers and servers of the process live", 
   const alive = connect([server.addr]);
   await using _alive = alive.conn;
   const aborted = AbortSignal.abort();
+  using open = await alive.greeter.Chat();
+  const cancelled = await alive.greeter.Chat();
+  cancelled.close();
   const fails: (() => Promise<unknown>)[] = [
     () => dead.greeter.SayHello({}),
     () => closed.greeter.SayHello({}),
@@ -124,6 +127,10 @@ Deno.test("calls that fail at once let timers and servers of the process live", 
     () => alive.greeter.SayHello({}, { signal: aborted }),
     () => alive.greeter.SayHello({ nope: 1 }),
     () => dead.greeter.Chat(),
+    () => cancelled.read(),
+    () => cancelled.read(0),
+    () => cancelled.write({}),
+    () => open.read(0),
   ];
   for (const fail of fails) {
     let over = false;
