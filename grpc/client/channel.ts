@@ -15,8 +15,11 @@ export const MAX_WAITING_CALLS = 100_000;
 /** Milliseconds the first calls wait for the server whose turn it is while another is READY. */
 const START_PATIENCE_MS = 100;
 
-/** Waiting calls that fail in one turn of the event loop: an error costs some 10 µs. */
-const FAILURES_PER_TURN = 1000;
+/**
+ * Waiting calls that fail in one turn of the event loop: an error costs some 10 µs, and the platform
+ * looks after sockets in every 61st turn of a loop that is never idle.
+ */
+const FAILURES_PER_TURN = 100;
 
 /**
  * The connections of a client: which there are, and who gets which. Each new call goes to the next
