@@ -33,7 +33,8 @@ export function argumentsOf(method: DescMethod): (args: readonly unknown[]) => A
 }
 
 function read(method: DescMethod, args: readonly unknown[], what: string): Arguments {
-  const [first, second] = args;
+  const first = args[0];
+  const second = args[1];
   const most = takesOne(method) ? 2 : 1;
   if (args.length > most) {
     throw new TypeError(`Cannot ${what} with ${args.length} arguments: it takes ${most} at most`);
