@@ -1,12 +1,10 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import {
   abort,
-  bodyRate,
   type FieldBlock,
   formatAddress,
   type h2,
   type HandlerHost,
-  type MinRate,
   ready,
   type TimerNode,
   timers,
@@ -22,6 +20,22 @@ import type { Method } from "../wire/method.ts";
 import { toStatusError } from "../wire/status.ts";
 import type { CallHead } from "./call_head.ts";
 import { ReplyStream, type ServerCallSettings } from "./reply_stream.ts";
+import { RequestWatch } from "./request_watch.ts";
+
+/** Stands for the watch of a call in {@linkcode unwatched}. */
+const SOON = new RequestWatch(0);
+
+/**
+ * Calls that began to wait for their client in this turn. Nearly all have their request when it ends,
+ * and need neither a watch nor a timer.
+ */
+let unwatched: ServerCall[] = [];
+
+function watchAll(): void {
+  const calls = unwatched;
+  unwatched = [];
+  for (const call of calls) call.watch();
+}
 
 /** One call on the server: its request, its deadline and its handler. */
 export class ServerCall extends ReplyStream implements TimerNode, Call {
@@ -38,12 +52,8 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
   #request: object | undefined = undefined;
   /** Requests of a method that takes many. */
   #requests: MessageQueue<object> | null = null;
-  /** Since when a message is awaited that has to come, or 0; when something of it came last. */
-  #awaitedSince = 0;
-  #heardAt = 0;
-  /** The rule on slow messages, and octets it has not counted yet. */
-  #rate: MinRate | null = null;
-  #received = 0;
+  /** Holds the client to the pace of a message that has to come; null while none has to. */
+  #watch: RequestWatch | null = null;
   #handling = false;
   /** Responses of the handler, while they are read; and whether it is being told to end them. */
   #responses: AsyncIterator<unknown> | null = null;
@@ -168,7 +178,7 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
 
   protected onMessagesEnd(): void {
     if (this.finished) return;
-    this.#awaitedSince = 0;
+    this.#watch = null;
     if (this.midMessage) {
       this.fail(new ConnectError("request ended inside a message", Code.Internal));
     } else if (this.#requests !== null) this.#requests.end();
@@ -200,28 +210,28 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
 
   /** `n` octets came. A message that has to come must come as fast as bodies of requests must. */
   #watchRequest(n: number): void {
-    if (!this.#awaitsClient) {
-      this.#awaitedSince = 0;
-      return;
+    const watch = this.#watch;
+    if (!this.#awaitsClient) this.#watch = null;
+    else if (watch === null) {
+      this.#watch = SOON;
+      if (unwatched.push(this) === 1) queueMicrotask(watchAll);
+    } else if (watch !== SOON) {
+      const { limits } = this.#host;
+      if (watch.heard(n, this.connection.now, limits, this.holdsBack)) return;
+      this.#failSlow(
+        `the request must come with ${limits.minBodyRate} bytes a second: limits.minBodyRate`,
+      );
     }
-    const { now } = this.connection;
-    const { limits } = this.#host;
-    this.#received += n;
-    if (this.#awaitedSince === 0) {
-      this.#awaitedSince = now;
-      this.#received = n;
-      this.#rate = null;
-      if (limits.bodyTimeout > 0) this.#wake(limits.bodyTimeout);
-    } else if (now > this.#heardAt && !this.holdsBack) {
-      this.#rate ??= bodyRate(limits);
-      if (this.#rate !== null && !this.#rate.count(now - this.#heardAt, this.#received)) {
-        return this.#failSlow(
-          `the request must come with ${limits.minBodyRate} bytes a second: limits.minBodyRate`,
-        );
-      }
-      this.#received = 0;
-    }
-    this.#heardAt = now;
+  }
+
+  /** Begins to watch the client, if the turn has not brought what was waited for. */
+  watch(): void {
+    if (this.#watch !== SOON) return;
+    this.#watch = null;
+    if (this.finished || !this.#awaitsClient) return;
+    this.#watch = new RequestWatch(this.connection.now);
+    const { bodyTimeout } = this.#host.limits;
+    if (bodyTimeout > 0) this.#wake(bodyTimeout);
   }
 
   /** Sees to it that `onTimeout` is called in `ms` milliseconds at the latest. */
@@ -236,16 +246,14 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
   onTimeout(): void {
     const now = performance.now();
     if (now >= this.#deadline) return this.#failLate();
-    const { bodyTimeout } = this.#host.limits;
-    if (!this.#awaitsClient) this.#awaitedSince = 0;
-    if (this.#awaitedSince !== 0 && bodyTimeout > 0) {
-      // A client that is held back cannot send: its time begins when it can.
-      if (this.holdsBack) this.#heardAt = now;
-      const left = this.#heardAt + bodyTimeout - now;
+    const { limits } = this.#host;
+    if (!this.#awaitsClient) this.#watch = null;
+    if (this.#watch !== null && this.#watch !== SOON && limits.bodyTimeout > 0) {
+      const left = this.#watch.left(now, limits, this.holdsBack);
       if (left > 0) this.#wake(left);
       else {
         return this.#failSlow(
-          `the request must come without pauses of ${bodyTimeout} ms: limits.bodyTimeout`,
+          `the request must come without pauses of ${limits.bodyTimeout} ms: limits.bodyTimeout`,
         );
       }
     }
