@@ -39,6 +39,14 @@ const BACKLOG_HIGH_WATER = 256 << 10;
 /** Octets that are reserved for a message of which hardly anything came. */
 const MIN_PARTIAL_SIZE = 512;
 
+/** Octets that are not parsed yet: their consumer does not keep up. */
+interface Unread {
+  readonly buffer: BodyBuffer;
+  /** The piece that is being read, and where. */
+  piece: Uint8Array;
+  start: number;
+}
+
 /** A stream of messages; base of both roles. */
 export abstract class MessageStream extends h2.Stream {
   /** Messages longer than this are refused by their prefix, before anything is buffered. */
@@ -55,10 +63,8 @@ export abstract class MessageStream extends h2.Stream {
   /** Cost of delivered messages nobody has taken yet. */
   #backlog = 0;
   #parsing = false;
-  /** What came while too much was waiting, and the piece of it that is being read. */
-  #unread: BodyBuffer | null = null;
-  #piece: Uint8Array = NO_BYTES;
-  #pieceStart = 0;
+  /** What came while too much was waiting. */
+  #unread: Unread | null = null;
   /** Credit kept back while this message has to wait for others to be complete. */
   #withheld = 0;
   #remoteEnded = false;
@@ -106,21 +112,19 @@ export abstract class MessageStream extends h2.Stream {
     const unread = this.#unread;
     if (unread === null) return;
     this.#unread = null;
-    this.consumed(unread.length + this.#piece.length - this.#pieceStart);
-    this.#piece = NO_BYTES;
-    this.#pieceStart = 0;
+    this.consumed(unread.buffer.length + unread.piece.length - unread.start);
   }
 
   override onData(buf: Uint8Array, start: number, end: number): void {
     if (this.#ignoring) return this.consumed(end - start);
-    if (this.#unread !== null) return this.#unread.push(buf, start, end);
+    if (this.#unread !== null) return this.#unread.buffer.push(buf, start, end);
     this.#parsing = true;
     const at = this.#parse(buf, start, end);
     this.#parsing = false;
     this.#credit(at - start);
     if (at === end) return;
-    this.#unread = new BodyBuffer();
-    this.#unread.push(buf, at, end);
+    this.#unread = { buffer: new BodyBuffer(), piece: NO_BYTES, start: 0 };
+    this.#unread.buffer.push(buf, at, end);
     if (this.#backlog <= BACKLOG_HIGH_WATER) this.#resume();
   }
 
@@ -277,26 +281,25 @@ export abstract class MessageStream extends h2.Stream {
   #resume(): void {
     if (this.#parsing) return;
     this.#parsing = true;
-    while (this.#unread !== null && this.#backlog <= BACKLOG_HIGH_WATER) {
-      if (this.#pieceStart === this.#piece.length) {
-        const piece = this.#unread.take();
-        if (piece === null) {
+    let unread = this.#unread;
+    while (unread !== null && this.#backlog <= BACKLOG_HIGH_WATER) {
+      if (unread.start === unread.piece.length) {
+        const next = unread.buffer.take();
+        if (next === null) {
           this.#unread = null;
-          this.#piece = NO_BYTES;
-          this.#pieceStart = 0;
           if (this.#remoteEnded) this.onMessagesEnd();
           break;
         }
-        this.#piece = piece;
-        this.#pieceStart = 0;
+        unread.piece = next;
+        unread.start = 0;
       }
-      const at = this.#pieceStart;
+      const { piece, start } = unread;
       // Before it is read: what a message causes may drop all the rest.
-      this.#pieceStart = this.#piece.length;
-      const piece = this.#piece;
-      const stopped = this.#parse(piece, at, piece.length);
-      this.#credit(stopped - at);
-      if (this.#unread !== null) this.#pieceStart = stopped;
+      unread.start = piece.length;
+      const stopped = this.#parse(piece, start, piece.length);
+      this.#credit(stopped - start);
+      unread.start = stopped;
+      unread = this.#unread;
     }
     this.#parsing = false;
   }
