@@ -4,7 +4,7 @@
  * Prints for each the longest wait of another client and the memory it took; fails where this
  * module's figures pass the bars.
  *
- * deno task attack [--only TEXT] [--sizes 1,4,16] [--peers sluice,deno,node,go]
+ * deno task attack [--only TEXT] [--sizes 1,4,16] [--peers sluice,deno,node,go] [--peer-sizes 16]
  */
 import { parseArgs } from "node:util";
 import { newClient } from "../../http/mod.ts";
@@ -21,7 +21,7 @@ const MAX_WAIT = 50;
 /** Memory one attacking connection may take, bytes. */
 const MAX_MEMORY = 64 << 20;
 /** Probing goes on this long behind an attack, ms. */
-const AFTER = 2500;
+const AFTER = 1500;
 
 const here = new URL("./", import.meta.url).pathname;
 const deno = Deno.execPath();
@@ -119,10 +119,12 @@ const { values } = parseArgs({
     only: { type: "string", default: "" },
     sizes: { type: "string", default: "1,4,16" },
     peers: { type: "string", default: PEERS.map((peer) => peer.name).join(",") },
+    "peer-sizes": { type: "string" },
     json: { type: "string" },
   },
 });
 const sizes = values.sizes.split(",").map(Number);
+const peerSizes = values["peer-sizes"]?.split(",").map(Number) ?? sizes;
 const peers = PEERS.filter((peer) => values.peers.split(",").includes(peer.name));
 
 console.log(`| attack | units | ${peers.map((peer) => peer.name).join(" | ")} |`);
@@ -136,6 +138,10 @@ for (const attack of ATTACKS) {
     const units = attack.size * size;
     const cells: string[] = [];
     for (const peer of peers) {
+      if (peer.name !== "sluice" && !peerSizes.includes(size)) {
+        cells.push("");
+        continue;
+      }
       let cost = await attackOn(peer, attack, units);
       // A wait that comes from this machine does not come again.
       if (

@@ -88,7 +88,7 @@ export class Raw {
   }
 
   /** Leaves the connection open for a while, then closes it. */
-  async close(after = 1500): Promise<void> {
+  async close(after = 1000): Promise<void> {
     const until = performance.now() + after;
     while (!this.over && performance.now() < until) await pause(20);
     try {
