@@ -8,6 +8,8 @@ export class LoggedStream extends Stream {
   readonly log: string[];
   /** Whether received data are consumed at once. */
   eager = true;
+  /** How often the stream was told that it is over. */
+  closings = 0;
   /** Called on the end of the peer's side. */
   respond: ((stream: LoggedStream) => void) | null = null;
 
@@ -36,6 +38,10 @@ export class LoggedStream extends Stream {
 
   onReset(error: Error): void {
     this.log.push(`reset ${this.id} ${error.name}`);
+  }
+
+  override onClosed(): void {
+    this.closings++;
   }
 }
 

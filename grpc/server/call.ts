@@ -160,7 +160,7 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
   }
 
   protected override get begunMessages(): BegunMessages {
-    return begunMessagesOf(this.connection);
+    return begunMessagesOf(this.host);
   }
 
   protected onMessage(message: object, size: number): void {
@@ -217,7 +217,7 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
       if (unwatched.push(this) === 1) queueMicrotask(watchAll);
     } else if (watch !== SOON) {
       const { limits } = this.#host;
-      if (watch.heard(n, this.connection.now, limits, this.holdsBack)) return;
+      if (watch.heard(n, this.host.now, limits, this.holdsBack)) return;
       this.#failSlow(
         `the request must come with ${limits.minBodyRate} bytes a second: limits.minBodyRate`,
       );
@@ -229,7 +229,7 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
     if (this.#watch !== SOON) return;
     this.#watch = null;
     if (this.finished || !this.#awaitsClient) return;
-    this.#watch = new RequestWatch(this.connection.now);
+    this.#watch = new RequestWatch(this.host.now);
     const { bodyTimeout } = this.#host.limits;
     if (bodyTimeout > 0) this.#wake(bodyTimeout);
   }

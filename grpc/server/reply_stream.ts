@@ -176,7 +176,7 @@ export abstract class ReplyStream extends MessageStream {
   }
 
   #list(first: readonly string[]): FieldList {
-    return new FieldList(first, this.connection.peer.maxHeaderListSize);
+    return new FieldList(first, this.host.peer.maxHeaderListSize);
   }
 
   #finished(reason: ConnectError | null): void {

@@ -51,10 +51,10 @@ export class BegunMessages {
   }
 }
 
-const connections = new WeakMap<h2.Connection, BegunMessages>();
+const connections = new WeakMap<h2.StreamHost, BegunMessages>();
 
 /** Those of a connection. */
-export function begunMessagesOf(connection: h2.Connection): BegunMessages {
+export function begunMessagesOf(connection: h2.StreamHost): BegunMessages {
   let begun = connections.get(connection);
   if (begun === undefined) connections.set(connection, begun = new BegunMessages());
   return begun;

@@ -16,13 +16,13 @@ import type { ConnectionOptions, ConnectionOwner } from "./connection_options.ts
 import { DEFAULT_CONNECTION_WINDOW, DEFAULT_STREAM_WINDOW, MAX_WINDOW } from "./flow.ts";
 import { MAX_STREAM_ID, MIN_MAX_FRAME_SIZE, PREFACE } from "./frame.ts";
 import { FrameReader, type FrameSink } from "./frame_reader.ts";
-import type { FrameWriter } from "./frame_writer.ts";
+import { FrameWriter } from "./frame_writer.ts";
 import { requestHead, responseHead, trailersFault } from "./head.ts";
 import { Inbound } from "./inbound.ts";
-import { Outbound, type OutboundOwner } from "./outbound.ts";
+import { Outbound } from "./outbound.ts";
 import { initialSettings, readSettings, SettingId, type Settings } from "./settings.ts";
-import type { Stream } from "./stream.ts";
 import type { OpenStreams } from "./stream_map.ts";
+import type { StreamHost, StreamRecord } from "./stream_record.ts";
 import { StreamTable } from "./stream_table.ts";
 import { afterLocalEnd, afterRemoteEnd, canReceive, State } from "./stream_state.ts";
 
@@ -57,12 +57,12 @@ const MAX_DEBUG_DATA = 256;
 const NO_DEBUG = new Uint8Array(0);
 
 /** See the module. */
-export class Connection implements FrameSink, OutboundOwner {
+export class Connection implements FrameSink, StreamHost {
   readonly role: "client" | "server";
+  /** Where frames are written. */
+  readonly writer: FrameWriter = new FrameWriter();
   /** The sending half. */
-  readonly outbound: Outbound = new Outbound(this);
-  /** Where its frames are written. */
-  readonly writer: FrameWriter = this.outbound.writer;
+  readonly outbound: Outbound;
   /** Streams not closed, by id. */
   readonly streams: OpenStreams;
   /** The peer's settings. */
@@ -116,12 +116,14 @@ export class Connection implements FrameSink, OutboundOwner {
     this.#preface = role === "server" ? 0 : PREFACE.length;
     this.#table = new StreamTable(role);
     this.streams = this.#table.open;
+    const wantWrite = () => owner.wantWrite();
+    this.outbound = new Outbound(this.writer, wantWrite, (stream) => this.#localEnded(stream));
     this.#inbound = new Inbound(
       this.#options.streamWindow,
       this.#options.connectionWindow,
       this.streams,
       this.writer,
-      () => owner.wantWrite(),
+      wantWrite,
     );
   }
 
@@ -156,10 +158,6 @@ export class Connection implements FrameSink, OutboundOwner {
     }
     this.writer.settings(entries);
     this.#inbound.open();
-    this.#owner.wantWrite();
-  }
-
-  wantWrite(): void {
     this.#owner.wantWrite();
   }
 
@@ -252,7 +250,7 @@ export class Connection implements FrameSink, OutboundOwner {
     ) {
       return this.#refuse(id, ErrorCode.REFUSED_STREAM);
     }
-    let stream: Stream | null;
+    let stream: StreamRecord | null;
     if (block.truncated) {
       stream = this.#owner.acceptOversize?.(block) ?? null;
       if (stream === null) return this.#refuse(id, ErrorCode.ENHANCE_YOUR_CALM);
@@ -273,8 +271,8 @@ export class Connection implements FrameSink, OutboundOwner {
     if (endStream) this.#remoteEnded(stream);
   }
 
-  #adopt(stream: Stream, id: number): void {
-    stream.connection = this;
+  #adopt(stream: StreamRecord, id: number): void {
+    stream.host = this;
     stream.id = id;
     stream.state = State.OPEN;
     stream.sendWindow = this.peer.initialWindowSize;
@@ -289,7 +287,7 @@ export class Connection implements FrameSink, OutboundOwner {
     this.outbound.rstStream(id, code);
   }
 
-  #onMoreHeaders(stream: Stream, block: FieldBlock, end: boolean): void {
+  #onMoreHeaders(stream: StreamRecord, block: FieldBlock, end: boolean): void {
     if (!canReceive(stream.state)) {
       return this.#streamError(stream, ErrorCode.STREAM_CLOSED, "HEADERS after END_STREAM");
     }
@@ -390,7 +388,7 @@ export class Connection implements FrameSink, OutboundOwner {
   }
 
   /** The peer's side is over; the owner hears of it unless it gave the stream up meanwhile. */
-  #remoteEnded(stream: Stream): void {
+  #remoteEnded(stream: StreamRecord): void {
     if (!this.#table.has(stream)) return;
     const both = stream.state === State.CLOSED;
     this.#inbound.ended(stream);
@@ -488,7 +486,7 @@ export class Connection implements FrameSink, OutboundOwner {
       for (const stream of this.streams.list()) {
         const { id } = stream;
         if (id <= lastStreamId) continue;
-        this.#retire(stream);
+        if (!this.#retire(stream)) continue;
         stream.onReset(
           new ConnectionLostError(
             `Peer is going away and did not take stream ${id}: ${errorCodeName(code)}`,
@@ -570,7 +568,7 @@ export class Connection implements FrameSink, OutboundOwner {
    *
    * @throws {HeadersTooLargeError} If the peer does not take so many fields; nothing was sent.
    */
-  open(stream: Stream, fields: Template | readonly string[], end: boolean): boolean {
+  open(stream: StreamRecord, fields: Template | readonly string[], end: boolean): boolean {
     if (!this.available) return false;
     this.checkFields(fields);
     const id = this.#table.takeId();
@@ -581,18 +579,18 @@ export class Connection implements FrameSink, OutboundOwner {
     return true;
   }
 
-  localEnded(stream: Stream): void {
+  #localEnded(stream: StreamRecord): void {
     stream.state = afterLocalEnd(stream.state);
     if (stream.state === State.CLOSED) this.#retire(stream);
   }
 
   /** The consumer of a stream took `n` octets. */
-  consumed(stream: Stream, n: number): void {
+  consumed(stream: StreamRecord, n: number): void {
     this.#inbound.consumed(stream, n);
   }
 
   /** RST_STREAM by the owner's will. */
-  resetStream(stream: Stream, code: number): void {
+  resetStream(stream: StreamRecord, code: number): void {
     if (!this.#table.has(stream)) return;
     if (stream.state !== State.CLOSED) {
       this.#table.rememberReset(stream.id);
@@ -602,7 +600,7 @@ export class Connection implements FrameSink, OutboundOwner {
   }
 
   /** The handler of a stream ended. */
-  releaseStream(stream: Stream): void {
+  releaseStream(stream: StreamRecord): void {
     this.#table.release(stream);
   }
 
@@ -635,15 +633,14 @@ export class Connection implements FrameSink, OutboundOwner {
     this.draining = true;
     this.#inbound.close();
     for (const stream of this.streams.list()) {
-      this.#retire(stream);
-      stream.onReset(error);
+      if (this.#retire(stream)) stream.onReset(error);
     }
   }
 
   // ---- faults ----------------------------------------------------------------------------------
 
   /** The one place where a fault of the peer becomes RST_STREAM. */
-  #streamError(stream: Stream, code: number, reason: string): void {
+  #streamError(stream: StreamRecord, code: number, reason: string): void {
     this.#table.rememberReset(stream.id);
     this.outbound.rstStream(stream.id, code);
     this.#retire(stream);
@@ -661,12 +658,15 @@ export class Connection implements FrameSink, OutboundOwner {
     this.#owner.onFatal(error);
   }
 
-  /** The stream is over: its queue, its place and its unconsumed octets are given back. */
-  #retire(stream: Stream): void {
-    this.#table.close(stream);
+  /** The stream is over: its queue, its place and its unconsumed octets are given back. False if it was over. */
+  #retire(stream: StreamRecord): boolean {
+    // What one stream is told may make its owner end others.
+    if (!this.#table.close(stream)) return false;
     this.outbound.drop(stream);
     this.#inbound.drop(stream);
-    this.#owner.onStreamClosed?.(stream);
+    stream.onClosed();
+    this.#owner.onStreamClosed?.();
+    return true;
   }
 
   #idleError(frame: string, id: number): never {

@@ -2,7 +2,7 @@ import type { ProtocolError } from "../message/error.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
 import type { AbuseLimits } from "./abuse.ts";
 import type { RequestHead } from "./head.ts";
-import type { Stream } from "./stream.ts";
+import type { StreamRecord } from "./stream_record.ts";
 
 /** What one side of a connection allows the other. */
 export interface ConnectionOptions {
@@ -28,15 +28,15 @@ export interface ConnectionOwner {
   /** There is output: write `writer.out` soon. */
   wantWrite(): void;
   /** A server's new stream. Null refuses it (REFUSED_STREAM): the peer may send it again. */
-  accept?(head: RequestHead, block: FieldBlock, end: boolean): Stream | null;
+  accept?(head: RequestHead, block: FieldBlock, end: boolean): StreamRecord | null;
   /** A request came that is over the header limits: answer it. Null resets the stream. */
-  acceptOversize?(block: FieldBlock): Stream | null;
+  acceptOversize?(block: FieldBlock): StreamRecord | null;
   /** A request was refused as it breaks the rules. */
   onMalformed?(reason: string): void;
   /** The peer's SETTINGS came; how many streams may be open may have changed. */
   onSettings?(): void;
-  /** A stream is over: its place is free. */
-  onStreamClosed?(stream: Stream): void;
+  /** A stream is over and has been told so: its place is free. */
+  onStreamClosed?(): void;
   /** The peer wants no new streams. */
   onGoAway?(code: number, debug: Uint8Array): void;
   /** A PING of ours was answered. */

@@ -6,7 +6,7 @@ import {
   START_WINDOW,
 } from "./flow.ts";
 import type { FrameWriter } from "./frame_writer.ts";
-import type { Stream } from "./stream.ts";
+import type { StreamRecord } from "./stream_record.ts";
 import type { OpenStreams } from "./stream_map.ts";
 import { canReceive } from "./stream_state.ts";
 
@@ -76,7 +76,7 @@ export class Inbound {
   }
 
   /** A stream begins. */
-  adopt(stream: Stream): void {
+  adopt(stream: StreamRecord): void {
     stream.window = stream.receiveWindow = this.startWindow;
   }
 
@@ -98,7 +98,7 @@ export class Inbound {
   }
 
   /** DATA for a stream: `length` octets for its consumer, the rest of `size` is padding. */
-  deliver(stream: Stream, length: number, size: number): void {
+  deliver(stream: StreamRecord, length: number, size: number): void {
     if (length > 0) {
       stream.unconsumed += length;
       this.#unreadOctets += length;
@@ -113,7 +113,7 @@ export class Inbound {
   }
 
   /** The consumer of a stream took `n` octets. */
-  consumed(stream: Stream, n: number): void {
+  consumed(stream: StreamRecord, n: number): void {
     const unread = stream.unconsumed;
     // A stream that is over has given everything back already.
     if (n > unread) n = unread;
@@ -131,7 +131,7 @@ export class Inbound {
   }
 
   /** The peer sends no more on this stream: room for more than what is here may go to others. */
-  ended(stream: Stream): void {
+  ended(stream: StreamRecord): void {
     const needed = Math.max(this.startWindow, stream.unconsumed);
     if (stream.window <= needed) return;
     this.#grown -= stream.window - needed;
@@ -139,7 +139,7 @@ export class Inbound {
   }
 
   /** A stream is over: what it had not consumed counts no more. */
-  drop(stream: Stream): void {
+  drop(stream: StreamRecord): void {
     this.#unreadOctets -= stream.unconsumed;
     this.#unreadFrames -= stream.unreadFrames;
     stream.unconsumed = stream.unreadFrames = 0;
@@ -148,7 +148,7 @@ export class Inbound {
   }
 
   /** The consumer keeps up: its stream's window grows, as far as there is room for that. */
-  #resize(stream: Stream): void {
+  #resize(stream: StreamRecord): void {
     stream.consumedOctets = 0;
     const { window } = stream;
     const room = MAX_GROWN - this.#grown;
@@ -165,7 +165,7 @@ export class Inbound {
     this.#grown += change;
   }
 
-  #returnStream(stream: Stream, n: number): void {
+  #returnStream(stream: StreamRecord, n: number): void {
     stream.credit += n;
     if (this.#closed || stream.credit * CREDIT_SHARE < stream.window) return;
     // Padding gives credit as well, but shows nothing of the consumer.

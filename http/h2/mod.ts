@@ -24,6 +24,12 @@ export { PREFACE } from "./frame.ts";
 export { RequestHead, ResponseHead } from "./head.ts";
 export { type KeepaliveOptions } from "./keepalive.ts";
 export { Session, type SessionOptions, type SessionOwner } from "./session.ts";
-export { type End, Stream, STREAM_QUEUE_HIGH_WATER } from "./stream.ts";
+export { Stream } from "./stream.ts";
+export {
+  type End,
+  STREAM_QUEUE_HIGH_WATER,
+  type StreamHost,
+  type StreamRecord,
+} from "./stream_record.ts";
 export { UploadLinger } from "./upload_linger.ts";
 export { RefusalStream } from "./refusal_stream.ts";

@@ -1,30 +1,36 @@
 import type { Template } from "../hpack/mod.ts";
 import { INITIAL_CONNECTION_WINDOW, MAX_WINDOW } from "./flow.ts";
-import { FrameWriter } from "./frame_writer.ts";
+import type { FrameWriter } from "./frame_writer.ts";
 import { MAX_BATCH_BYTES, Scheduler, type SendSide } from "./scheduler.ts";
-import { type End, SendQueue, type Stream, STREAM_QUEUE_HIGH_WATER } from "./stream.ts";
 import { canSend } from "./stream_state.ts";
-
-/** What the sending half tells its connection. */
-export interface OutboundOwner {
-  /** There is output to write. */
-  wantWrite(): void;
-  /** END_STREAM of this stream is in the output. */
-  localEnded(stream: Stream): void;
-}
+import {
+  type End,
+  SendQueue,
+  STREAM_QUEUE_HIGH_WATER,
+  type StreamOutput,
+  type StreamRecord,
+} from "./stream_record.ts";
 
 /** The sending half of a connection: windows, queues, and the frames that leave. */
-export class Outbound implements SendSide {
-  readonly writer: FrameWriter = new FrameWriter();
+export class Outbound implements SendSide, StreamOutput {
+  readonly writer: FrameWriter;
   /** Octets of DATA the peer allows on the connection. */
   sendWindow: number = INITIAL_CONNECTION_WINDOW;
   /** Octets of DATA the peer has allowed on the connection so far. */
   #allowed: number = INITIAL_CONNECTION_WINDOW;
-  readonly #owner: OutboundOwner;
+  readonly #wantWrite: () => void;
+  readonly #localEnded: (stream: StreamRecord) => void;
   readonly #scheduler = new Scheduler();
 
-  constructor(owner: OutboundOwner) {
-    this.#owner = owner;
+  /** `localEnded` is called once END_STREAM of a stream is in the output. */
+  constructor(
+    writer: FrameWriter,
+    wantWrite: () => void,
+    localEnded: (stream: StreamRecord) => void,
+  ) {
+    this.writer = writer;
+    this.#wantWrite = wantWrite;
+    this.#localEnded = localEnded;
   }
 
   /** Octets of DATA sent. */
@@ -43,7 +49,7 @@ export class Outbound implements SendSide {
   }
 
   /** The streams with output held back. */
-  get blocked(): Iterable<Stream> {
+  get blocked(): Iterable<StreamRecord> {
     return this.#scheduler.blocked;
   }
 
@@ -52,18 +58,18 @@ export class Outbound implements SendSide {
     if (!this.#scheduler.idle) this.#scheduler.pump(this);
   }
 
-  headers(stream: Stream, fields: Template | readonly string[], end: boolean): void {
+  headers(stream: StreamRecord, fields: Template | readonly string[], end: boolean): void {
     if (!canSend(stream.state)) return;
     this.writer.headers(stream.id, fields, end);
-    this.#owner.wantWrite();
-    if (end) this.#owner.localEnded(stream);
+    this.#wantWrite();
+    if (end) this.#localEnded(stream);
   }
 
   /**
    * Room for `length` body octets in `writer.out.bytes` at the result, to be filled at once; -1 if
    * windows or the high-water mark do not allow it now: then use {@linkcode Outbound.data}.
    */
-  reserveData(stream: Stream, length: number, end: boolean): number {
+  reserveData(stream: StreamRecord, length: number, end: boolean): number {
     const { writer } = this;
     if (
       stream.queue !== null || length > stream.sendWindow || length > this.sendWindow ||
@@ -75,13 +81,13 @@ export class Outbound implements SendSide {
     stream.sendWindow -= length;
     this.sendWindow -= length;
     const payload = writer.data(stream.id, length, end);
-    this.#owner.wantWrite();
-    if (end) this.#owner.localEnded(stream);
+    this.#wantWrite();
+    if (end) this.#localEnded(stream);
     return payload;
   }
 
   /** Sends or queues body octets; a promise to wait for, or undefined if there is room for more. */
-  data(stream: Stream, bytes: Uint8Array, end: boolean): Promise<void> | undefined {
+  data(stream: StreamRecord, bytes: Uint8Array, end: boolean): Promise<void> | undefined {
     if (!stream.sendable) return undefined;
     if (bytes.length === 0) {
       if (end) this.end(stream, true);
@@ -97,34 +103,34 @@ export class Outbound implements SendSide {
     if (end) queue.end = true;
     this.#scheduler.queued += bytes.length;
     this.#scheduler.add(stream);
-    this.#owner.wantWrite();
+    this.#wantWrite();
     return queue.length >= STREAM_QUEUE_HIGH_WATER || this.writer.out.length >= MAX_BATCH_BYTES
       ? queue.wait()
       : undefined;
   }
 
   /** Ends the stream behind what is queued. */
-  end(stream: Stream, how: End): void {
+  end(stream: StreamRecord, how: End): void {
     if (!stream.sendable) return;
     if (stream.queue !== null) stream.queue.end = how;
     else this.finishOutput(stream, how);
   }
 
-  finishOutput(stream: Stream, end: End | null): void {
+  finishOutput(stream: StreamRecord, end: End | null): void {
     if (!canSend(stream.state)) return;
     if (end === true) this.writer.data(stream.id, 0, true);
     else if (end !== null) this.writer.headers(stream.id, end, true);
-    this.#owner.wantWrite();
-    this.#owner.localEnded(stream);
+    this.#wantWrite();
+    this.#localEnded(stream);
   }
 
   rstStream(id: number, code: number): void {
     this.writer.rstStream(id, code);
-    this.#owner.wantWrite();
+    this.#wantWrite();
   }
 
   /** Forgets the output of a stream that is over. */
-  drop(stream: Stream): void {
+  drop(stream: StreamRecord): void {
     this.#scheduler.drop(stream);
   }
 
@@ -137,13 +143,13 @@ export class Outbound implements SendSide {
   }
 
   /** WINDOW_UPDATE or new settings for one stream. False if the window would overflow. */
-  growStream(stream: Stream, increment: number): boolean {
+  growStream(stream: StreamRecord, increment: number): boolean {
     stream.sendWindow += increment;
     if (stream.queue !== null) this.#pumpSoon();
     return stream.sendWindow <= MAX_WINDOW;
   }
 
   #pumpSoon(): void {
-    if (!this.#scheduler.idle) this.#owner.wantWrite();
+    if (!this.#scheduler.idle) this.#wantWrite();
   }
 }

@@ -3,7 +3,7 @@ import type { SocketWriter, WriteLimits } from "../net/socket_writer.ts";
 import { MinRate } from "../time/min_rate.ts";
 import { type TimerNode, timers } from "../time/timer_wheel.ts";
 import type { Outbound } from "./outbound.ts";
-import type { SendQueue, Stream } from "./stream.ts";
+import type { SendQueue, StreamRecord } from "./stream_record.ts";
 
 /** Looks a limit is taken in: a slow peer is found this part of the limit late at most. */
 const LOOKS = 8;
@@ -48,7 +48,7 @@ export class OutputWatch implements TimerNode {
   readonly #limits: WriteLimits;
   readonly #onSlow: (error: Error) => void;
   readonly #lookMs: number;
-  #streams = new Map<Stream, Progress>();
+  #streams = new Map<StreamRecord, Progress>();
   readonly #starved: MinRate;
   readonly #waiting: MinRate;
   #looked = -1;
@@ -112,7 +112,7 @@ export class OutputWatch implements TimerNode {
   #lookAtStreams(now: number, elapsed: number): void {
     const { writeTimeout, minWriteRate } = this.#limits;
     const before = this.#streams;
-    const after = this.#streams = new Map<Stream, Progress>();
+    const after = this.#streams = new Map<StreamRecord, Progress>();
     for (const stream of this.#outbound.blocked) {
       const queue = stream.queue!;
       let progress = before.get(stream);

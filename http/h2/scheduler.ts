@@ -1,6 +1,5 @@
 import type { FrameWriter } from "./frame_writer.ts";
-import type { End, Stream } from "./stream.ts";
-import { STREAM_QUEUE_HIGH_WATER } from "./stream.ts";
+import { type End, STREAM_QUEUE_HIGH_WATER, type StreamRecord } from "./stream_record.ts";
 
 /**
  * Output octets of one connection beyond which senders are asked to wait. Larger batches gain no
@@ -13,7 +12,7 @@ export interface SendSide {
   readonly writer: FrameWriter;
   sendWindow: number;
   /** The queue ran empty and this side ends: with `end`, or null if END_STREAM went with the data. */
-  finishOutput(stream: Stream, end: End | null): void;
+  finishOutput(stream: StreamRecord, end: End | null): void;
 }
 
 /**
@@ -21,7 +20,7 @@ export interface SendSide {
  * DATA frame each, so that a large body delays nobody.
  */
 export class Scheduler {
-  readonly #blocked = new Set<Stream>();
+  readonly #blocked = new Set<StreamRecord>();
   /** Octets queued over all streams. */
   queued = 0;
 
@@ -30,16 +29,16 @@ export class Scheduler {
   }
 
   /** The streams with output held back. */
-  get blocked(): Iterable<Stream> {
+  get blocked(): Iterable<StreamRecord> {
     return this.#blocked;
   }
 
-  add(stream: Stream): void {
+  add(stream: StreamRecord): void {
     this.#blocked.add(stream);
   }
 
   /** Forgets a stream that ended, with its queue; whoever waits for room goes on. */
-  drop(stream: Stream): void {
+  drop(stream: StreamRecord): void {
     const queue = stream.queue;
     if (queue === null) return;
     stream.queue = null;
@@ -57,7 +56,7 @@ export class Scheduler {
     }
   }
 
-  #serve(side: SendSide, stream: Stream): void {
+  #serve(side: SendSide, stream: StreamRecord): void {
     const queue = stream.queue!;
     const n = Math.min(queue.length, stream.sendWindow, side.sendWindow, side.writer.maxFrameSize);
     if (n <= 0) return;

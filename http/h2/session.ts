@@ -27,7 +27,7 @@ import {
 } from "./lifecycle.ts";
 import { Keepalive, type KeepaliveOptions } from "./keepalive.ts";
 import { OutputWatch } from "./output_watch.ts";
-import type { Stream } from "./stream.ts";
+import type { StreamRecord } from "./stream_record.ts";
 
 /** Read buffer of a fresh or idle connection: what ten thousand idle ones cost is mostly this. */
 const MIN_READ_BUFFER = 2 << 10;
@@ -57,19 +57,11 @@ export interface SessionOptions extends ConnectionOptions {
 }
 
 /** Who uses a session. */
-export interface SessionOwner {
-  /** See {@linkcode ConnectionOwner}. */
-  accept?(head: RequestHead, block: FieldBlock, end: boolean): Stream | null;
-  /** See {@linkcode ConnectionOwner}. */
-  acceptOversize?(block: FieldBlock): Stream | null;
-  /** See {@linkcode ConnectionOwner}. */
-  onMalformed?(reason: string): void;
-  /** The peer's SETTINGS came. */
-  onSettings?(): void;
-  /** A stream is over. */
-  onStreamClosed?(stream: Stream): void;
-  /** The peer wants no new streams. */
-  onGoAway?(code: number, debug: Uint8Array): void;
+export interface SessionOwner extends
+  Pick<
+    ConnectionOwner,
+    "accept" | "acceptOversize" | "onMalformed" | "onSettings" | "onStreamClosed" | "onGoAway"
+  > {
   /** The connection is gone, for whatever reason; last call. */
   onClosed(error: Error): void;
 }
@@ -186,11 +178,11 @@ export class Session implements ConnectionOwner, WriterEvents {
 
   // ---- ConnectionOwner -------------------------------------------------------------------------
 
-  accept(head: RequestHead, block: FieldBlock, end: boolean): Stream | null {
+  accept(head: RequestHead, block: FieldBlock, end: boolean): StreamRecord | null {
     return this.#owner.accept?.(head, block, end) ?? null;
   }
 
-  acceptOversize(block: FieldBlock): Stream | null {
+  acceptOversize(block: FieldBlock): StreamRecord | null {
     return this.#owner.acceptOversize?.(block) ?? null;
   }
 
@@ -203,8 +195,8 @@ export class Session implements ConnectionOwner, WriterEvents {
     this.#owner.onSettings?.();
   }
 
-  onStreamClosed(stream: Stream): void {
-    this.#owner.onStreamClosed?.(stream);
+  onStreamClosed(): void {
+    this.#owner.onStreamClosed?.();
     if (this.connection.streams.size > 0) return;
     if (this.connection.draining) this.#endIfDrained();
     else this.#onIdle();

@@ -1,162 +1,23 @@
-import type { FieldBlock, Template } from "../hpack/mod.ts";
-import { ErrorCode } from "../message/error_code.ts";
-import type { Connection } from "./connection.ts";
-import { State } from "./stream_state.ts";
-
-/** Bytes one stream may have queued before its sender is asked to wait. */
-export const STREAM_QUEUE_HIGH_WATER = 64 << 10;
-
-/** How a stream's output ends once its queue is empty. */
-export type End = true | Template | readonly string[];
+import type { Template } from "../hpack/mod.ts";
+import { type End, StreamRecord } from "./stream_record.ts";
 
 /**
- * Output of one stream that flow control holds back. Most streams never need one.
+ * One HTTP/2 stream with its sending methods. Whoever uses the engine extends it, so that nothing else
+ * is allocated per stream.
  */
-export class SendQueue {
-  readonly chunks: Uint8Array[] = [];
-  /** First chunk not yet sent, and how much of it has been. */
-  index = 0;
-  offset = 0;
-  /** Bytes waiting. */
-  length = 0;
-  /** Bytes that have left. */
-  taken = 0;
-  /** What follows the last byte. */
-  end: End | null = null;
-  /** Set while senders wait for the queue to fall below its high-water mark. */
-  drained: Promise<void> | null = null;
-  resolve: (() => void) | null = null;
-
-  push(bytes: Uint8Array): void {
-    this.chunks.push(bytes);
-    this.length += bytes.length;
-  }
-
-  /** Moves `n` bytes to `out` at `offset`. */
-  copy(out: Uint8Array, offset: number, n: number): void {
-    this.length -= n;
-    this.taken += n;
-    while (n > 0) {
-      const chunk = this.chunks[this.index]!;
-      const k = Math.min(n, chunk.length - this.offset);
-      out.set(chunk.subarray(this.offset, this.offset + k), offset);
-      offset += k;
-      n -= k;
-      this.offset += k;
-      if (this.offset === chunk.length) {
-        this.chunks[this.index++] = NOTHING;
-        this.offset = 0;
-      }
-    }
-    // Half of it at least, so that a chunk is moved once on average however many wait.
-    if (this.index > 64 && this.index * 2 >= this.chunks.length) {
-      this.chunks.splice(0, this.index);
-      this.index = 0;
-    }
-  }
-
-  wait(): Promise<void> {
-    return this.drained ??= new Promise((resolve) => this.resolve = resolve);
-  }
-
-  wake(): void {
-    const resolve = this.resolve;
-    this.resolve = null;
-    this.drained = null;
-    resolve?.();
-  }
-}
-
-const NOTHING = new Uint8Array(0);
-
-/**
- * One HTTP/2 stream. Whoever uses the engine extends it: the engine calls the `on…` methods while
- * it parses, and nothing else is allocated per stream.
- *
- * Guarantees: `onHeaders` comes first (several times on a client: 1xx, then the response, then
- * trailers), `onData` in order, then exactly one of `onEnd` (the peer ended well) and `onReset` (it
- * did not). After {@linkcode Stream.reset} by the owner nothing comes any more.
- */
-export abstract class Stream {
-  /** The connection it lives on; set when it is opened or accepted. */
-  connection!: Connection;
-  /** Stream id, RFC 9113 §5.1.1; 0 before it is opened. */
-  id = 0;
-  /** RFC 9113 §5.1. Changed by the connection only. */
-  state: State = State.IDLE;
-  /** Octets of DATA the peer allows. May be negative, RFC 9113 §6.9.2. */
-  sendWindow = 0;
-  /** Octets of DATA the peer may still send. */
-  receiveWindow = 0;
-  /** Octets the peer may send ahead of the consumer; grows with what is consumed. */
-  window = 0;
-  /** Consumed octets not yet given back by WINDOW_UPDATE. */
-  credit = 0;
-  /** Octets consumed since the window grew. */
-  consumedOctets = 0;
-  /** Octets received and not consumed, and the DATA frames of the first ones. */
-  unconsumed = 0;
-  unreadFrames = 0;
-  /** Body octets still to come by content-length, or -1 if none was given. */
-  expected = -1;
-  /** Whether the peer's header section has come. */
-  headed = false;
-  /** Whether a handler runs for it: it then counts as open even after a reset. */
-  held = false;
-  /** Output held back, or null. */
-  queue: SendQueue | null = null;
-
-  /** A field block came: request, response or trailers. `end` if the stream ends with it. */
-  abstract onHeaders(block: FieldBlock, end: boolean): void;
-  /**
-   * Octets `buf[start, end)` of the body came. They are overwritten when the call returns: use or
-   * copy them now. Call {@linkcode Stream.consumed} for them, now or later.
-   */
-  abstract onData(buf: Uint8Array, start: number, end: number): void;
-  /** The peer ended its side well. */
-  abstract onEnd(): void;
-  /** The stream ended badly: `StreamResetError`, `ProtocolError`, `TimeoutError` or `ConnectionLostError`. */
-  abstract onReset(error: Error): void;
-
-  /**
-   * The peer takes too little of what is queued for it: `TimeoutError`. The stream is reset; whoever
-   * uses it hears of that as of any bad end.
-   */
-  onSlow(error: Error): void {
-    this.reset(ErrorCode.CANCEL);
-    this.onReset(error);
-  }
-
-  /** Whether the stream is over in both directions. */
-  get closed(): boolean {
-    return this.state === State.CLOSED;
-  }
-
-  /** Whether the peer may still send. */
-  get receivable(): boolean {
-    const state: State = this.state;
-    return state === State.OPEN || state === State.HALF_CLOSED_LOCAL;
-  }
-
-  /** Whether this side may still send. */
-  get sendable(): boolean {
-    const state: State = this.state;
-    return (state === State.OPEN || state === State.HALF_CLOSED_REMOTE) &&
-      (this.queue === null || this.queue.end === null);
-  }
-
+export abstract class Stream extends StreamRecord {
   /**
    * Checks that the peer takes so many fields, and `more` octets besides: `sendHeaders` and `end` do not.
    *
    * @throws {HeadersTooLargeError} If it does not.
    */
   checkFields(fields: Template | readonly string[], more = 0): void {
-    this.connection.checkFields(fields, more);
+    this.host.checkFields(fields, more);
   }
 
   /** Sends a field block; `end` also ends this side. */
   sendHeaders(fields: Template | readonly string[], end = false): void {
-    this.connection.outbound.headers(this, fields, end);
+    this.host.outbound.headers(this, fields, end);
   }
 
   /**
@@ -164,22 +25,22 @@ export abstract class Stream {
    * Returns a promise to wait for before sending more, or undefined if there is room.
    */
   sendData(bytes: Uint8Array, end = false): Promise<void> | undefined {
-    return this.connection.outbound.data(this, bytes, end);
+    return this.host.outbound.data(this, bytes, end);
   }
 
   /** Ends this side: with END_STREAM, or with trailers. */
   end(how: End = true): void {
-    this.connection.outbound.end(this, how);
+    this.host.outbound.end(this, how);
   }
 
   /** Gives `n` consumed octets back to the peer's window. */
   consumed(n: number): void {
-    this.connection.consumed(this, n);
+    this.host.consumed(this, n);
   }
 
   /** Ends the stream at once with RST_STREAM. Queued output is dropped; waiting senders go on. */
   reset(code: number): void {
-    this.connection.resetStream(this, code);
+    this.host.resetStream(this, code);
   }
 
   /** Marks that a handler runs for this stream: it counts against the limit until `release`. */
@@ -189,6 +50,6 @@ export abstract class Stream {
 
   /** The handler ended. */
   release(): void {
-    this.connection.releaseStream(this);
+    this.host.releaseStream(this);
   }
 }

@@ -1,4 +1,4 @@
-import type { Stream } from "./stream.ts";
+import type { StreamRecord } from "./stream_record.ts";
 
 /** Slots of a fresh map. */
 const INITIAL_SLOTS = 16;
@@ -8,9 +8,9 @@ export interface OpenStreams {
   /** How many there are. */
   readonly size: number;
   /** The stream of that id, if it is open. */
-  get(id: number): Stream | undefined;
+  get(id: number): StreamRecord | undefined;
   /** A copy of the list, in no particular order. */
-  list(): Stream[];
+  list(): StreamRecord[];
 }
 
 /**
@@ -21,7 +21,7 @@ export interface OpenStreams {
  */
 export class StreamMap implements OpenStreams {
   #ids = new Int32Array(INITIAL_SLOTS);
-  #streams: (Stream | undefined)[] = new Array(INITIAL_SLOTS).fill(undefined);
+  #streams: (StreamRecord | undefined)[] = new Array(INITIAL_SLOTS).fill(undefined);
   #mask = INITIAL_SLOTS - 1;
   #size = 0;
 
@@ -29,7 +29,7 @@ export class StreamMap implements OpenStreams {
     return this.#size;
   }
 
-  get(id: number): Stream | undefined {
+  get(id: number): StreamRecord | undefined {
     const ids = this.#ids;
     const mask = this.#mask;
     for (let slot = (id >>> 1) & mask;; slot = (slot + 1) & mask) {
@@ -40,14 +40,14 @@ export class StreamMap implements OpenStreams {
   }
 
   /** Adds a stream under an id that is not there yet. Ids are > 0. */
-  add(id: number, stream: Stream): void {
+  add(id: number, stream: StreamRecord): void {
     // At most half full, so that probing stays short.
     if (this.#size * 2 >= this.#ids.length) this.#grow();
     this.#insert(id, stream);
     this.#size++;
   }
 
-  #insert(id: number, stream: Stream): void {
+  #insert(id: number, stream: StreamRecord): void {
     const mask = this.#mask;
     let slot = (id >>> 1) & mask;
     while (this.#ids[slot] !== 0) slot = (slot + 1) & mask;
@@ -89,7 +89,7 @@ export class StreamMap implements OpenStreams {
     for (const stream of old) this.#insert(stream.id, stream);
   }
 
-  list(): Stream[] {
+  list(): StreamRecord[] {
     return this.#streams.filter((stream) => stream !== undefined);
   }
 }

@@ -1,5 +1,5 @@
 import { MAX_STREAM_ID } from "./frame.ts";
-import type { Stream } from "./stream.ts";
+import type { StreamRecord } from "./stream_record.ts";
 import { StreamMap } from "./stream_map.ts";
 import { State } from "./stream_state.ts";
 
@@ -61,19 +61,20 @@ export class StreamTable {
   }
 
   /** Whether this very stream is open. */
-  has(stream: Stream): boolean {
+  has(stream: StreamRecord): boolean {
     return this.open.get(stream.id) === stream;
   }
 
-  /** The stream is over. */
-  close(stream: Stream): void {
+  /** The stream is over. False if it was over already. */
+  close(stream: StreamRecord): boolean {
     stream.state = State.CLOSED;
-    this.open.delete(stream.id);
+    if (!this.open.delete(stream.id)) return false;
     if (stream.held) this.lingering++;
+    return true;
   }
 
   /** The handler of a stream ended. */
-  release(stream: Stream): void {
+  release(stream: StreamRecord): void {
     if (!stream.held) return;
     stream.held = false;
     if (stream.state === State.CLOSED && !this.has(stream)) this.lingering--;

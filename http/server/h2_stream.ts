@@ -70,7 +70,7 @@ function sendDeferred(): void {
 }
 
 /** The engine's side of an exchange. */
-export class Wire extends Stream {
+class Wire extends Stream {
   readonly exchange: H2ServerStream;
 
   constructor(exchange: H2ServerStream) {
@@ -92,6 +92,10 @@ export class Wire extends Stream {
 
   onReset(error: Error): void {
     this.exchange.receiveReset(error);
+  }
+
+  override onClosed(): void {
+    this.exchange.onClosed();
   }
 }
 
@@ -401,7 +405,7 @@ export class H2ServerStream extends ServerStream {
   }
 
   /** The stream is over in both directions: nothing is waited for any more. */
-  over(): void {
+  onClosed(): void {
     this.#stopTimers();
   }
 

@@ -7,7 +7,7 @@ import { MessageError } from "../message/message_error.ts";
 import { type ServerHost, ServerSession } from "./h1_session.ts";
 import type { H1ServerStream } from "./h1_stream.ts";
 import { PREFACE, type RequestHead, Session, type SessionOptions, type Stream } from "../h2/mod.ts";
-import { type H2Host, H2ServerStream, Wire } from "./h2_stream.ts";
+import { type H2Host, H2ServerStream } from "./h2_stream.ts";
 import { RefusalStream } from "../h2/refusal_stream.ts";
 import { type ErrorListener, type Handler, runHandler } from "./handler.ts";
 import { latin1 } from "../message/headers.ts";
@@ -277,9 +277,6 @@ export class Server implements AsyncDisposable {
         ),
       onMalformed: (reason) =>
         this.#refused(new MessageError(`Request is malformed: ${reason}`), socket),
-      onStreamClosed: (stream) => {
-        if (stream instanceof Wire) stream.exchange.over();
-      },
       onClosed: () => {
         age?.stop();
         this.#h2.delete(session);

@@ -43,7 +43,7 @@ class Receiver extends MessageStream {
   }
 
   protected override get begunMessages(): BegunMessages {
-    return begunMessagesOf(this.connection);
+    return begunMessagesOf(this.host);
   }
 
   protected onMessage(message: object, size: number): void {
