@@ -18,7 +18,7 @@ import { MessageError } from "../message/message_error.ts";
 import { Input } from "../h1/input.ts";
 import { SocketWriter } from "../net/socket_writer.ts";
 import { checkFirstByte, type HeadLimits, HeadSearch, readRequestHead } from "../h1/read.ts";
-import { H1ServerStream } from "./h1_stream.ts";
+import { type ConnectionHost, H1ServerStream } from "./h1_stream.ts";
 import {
   writeContentLength,
   writeDate,
@@ -53,7 +53,7 @@ export interface ServerHost {
 }
 
 /** See the module. */
-export class ServerSession {
+export class ServerSession implements ConnectionHost {
   readonly socket: Socket;
   readonly limits: Required<ServerLimits>;
   readonly input: Input;

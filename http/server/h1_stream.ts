@@ -17,13 +17,16 @@ import type { Socket } from "../net/socket.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
 import type { WebSocketConnection } from "../websocket/front.ts";
 import type { WebSocketOptions } from "../websocket/options.ts";
-import { acceptWebSocket, remember } from "./websocket.ts";
+import type { ServerLimits } from "./limits.ts";
+import { acceptWebSocket, remember, type Upgraded } from "./websocket.ts";
 import { Event, step } from "../message/exchange_state.ts";
 import { BodyReader } from "../h1/body.ts";
+import type { Input } from "../h1/input.ts";
 import { nextPiece } from "../h1/next_piece.ts";
 import type { OutBuffer } from "../net/out_buffer.ts";
+import type { SocketWriter } from "../net/socket_writer.ts";
+import type { Carrier } from "../websocket/connection.ts";
 import type { RequestHead } from "../h1/read.ts";
-import type { ServerSession } from "./h1_session.ts";
 import {
   writeChunk,
   writeContentLength,
@@ -34,6 +37,34 @@ import {
   writeLastChunk,
   writeStatusLine,
 } from "../h1/write.ts";
+
+/** What an exchange asks of its connection. */
+export interface ConnectionHost {
+  readonly socket: Socket;
+  readonly limits: Required<ServerLimits>;
+  readonly input: Input;
+  readonly output: SocketWriter;
+  /** Octets of an unread request body that are read and dropped to keep the connection. */
+  readonly maxDrainBytes: number;
+  /** The same where the length was not given in advance. */
+  readonly maxChunkedDrainBytes: number;
+  /** Whether the connection ends with the exchange under way. */
+  readonly closing: boolean;
+  /** Whether the connection is so old that the next response ends it. */
+  readonly aged: boolean;
+  /** Waits for a read of body octets, `received` of which came before. */
+  waitForBody<T>(read: Promise<T>, received: number): Promise<T>;
+  /** Sends the stream's head by itself if nothing follows soon. */
+  defer(stream: H1ServerStream): void;
+  /** Sends what has gathered before the event loop goes round. */
+  schedule(): void;
+  /** The response is complete in the output. */
+  finished(stream: H1ServerStream): void;
+  /** The exchange is broken off. */
+  cut(stream: H1ServerStream): void;
+  /** Takes the connection out of HTTP: `make` gets it with what was read already. */
+  upgrade(make: (carrier: Carrier) => Upgraded): void;
+}
 
 const encoder = new TextEncoder();
 /** Text up to a third of this is encoded without a fresh array. */
@@ -61,7 +92,7 @@ export class H1ServerStream extends ServerStream {
   readonly target: string;
   readonly version = "HTTP/1.1";
   readonly head: RequestHead;
-  readonly #session: ServerSession;
+  readonly #session: ConnectionHost;
   readonly #body: BodyReader | null;
   #reading = false;
   #onReadEnd: (() => void) | null = null;
@@ -80,7 +111,7 @@ export class H1ServerStream extends ServerStream {
   /** Whether the connection ends with this exchange. */
   closeAfter: boolean;
 
-  constructor(session: ServerSession, head: RequestHead) {
+  constructor(session: ConnectionHost, head: RequestHead) {
     super();
     this.#session = session;
     this.head = head;
