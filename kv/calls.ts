@@ -18,7 +18,7 @@ import type { CallOptions } from "./types.ts";
  * - `repeatable`: carried out twice it does what it does once, or leaves nothing behind for long.
  * - `once`: see {@linkcode UnknownOutcomeError}.
  */
-export type Kind = "read" | "repeatable" | "once";
+type Kind = "read" | "repeatable" | "once";
 
 /** See the module. */
 export class Calls {
@@ -90,7 +90,7 @@ export class Calls {
 }
 
 /** The options of a call, whatever form they were given in. */
-export interface Bag {
+interface Bag {
   readonly timeout: number | undefined;
   readonly signal: AbortSignal | undefined;
   readonly idempotent: boolean | undefined;

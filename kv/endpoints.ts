@@ -8,16 +8,16 @@ import { checkCallback, checkOptions, closestName, optionNames } from "../http/e
 import type { LeaseLostError } from "./errors.ts";
 
 /** Milliseconds without input after which a connection with calls on it is asked whether it lives. */
-export const KEEPALIVE_INTERVAL_MS = 10_000;
+const KEEPALIVE_INTERVAL_MS = 10_000;
 
 /** Milliseconds it has to answer. */
-export const KEEPALIVE_TIMEOUT_MS = 5_000;
+const KEEPALIVE_TIMEOUT_MS = 5_000;
 
 /** Milliseconds for opening a connection: etcd's clients are near it. */
-export const CONNECT_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Octets of the largest response taken: etcd sends whatever was asked for, in one message. */
-export const MAX_RECEIVE_SIZE = 0x7fff_ffff;
+const MAX_RECEIVE_SIZE = 0x7fff_ffff;
 
 /** Pauses between attempts to connect: a member that restarts is back in seconds. */
 const BACKOFF = { initial: 100, max: 2_000 };

@@ -125,7 +125,7 @@ export class ClientClosedError extends KvError {
 }
 
 /** What a gRPC error has, whatever class it is of. */
-export interface StatusLike extends Error {
+interface StatusLike extends Error {
   readonly code: number;
   /** The message without the code in front. */
   readonly rawMessage: string;

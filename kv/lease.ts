@@ -17,7 +17,7 @@ import { REQUIRE_LEADER } from "./watch_stream.ts";
 import type { KeepAliveResult } from "./wire.ts";
 
 /** Milliseconds for the first renewal of a lease whose time to live is not known yet. */
-export const FIRST_RENEWAL_TIMEOUT_MS = 5_000;
+const FIRST_RENEWAL_TIMEOUT_MS = 5_000;
 
 /** Part of its time to live after which a lease is renewed. */
 const RENEW_AFTER = 1 / 3;
@@ -54,7 +54,7 @@ interface Kept {
 type KeepAliveCall = CallStream<{ readonly ID: bigint }, KeepAliveResult>;
 
 /** What the keeper needs of its client. */
-export interface LeaseKeeperOptions {
+interface LeaseKeeperOptions {
   readonly service: LeaseService;
   /** Told of lost leases; undefined: they are printed, null: nobody hears. */
   readonly onLost: ((lost: LeaseLostError) => unknown) | null | undefined;

@@ -61,7 +61,7 @@ function transportEffect(cause: unknown): Effect | undefined {
 }
 
 /** Whether trying again may help at all: the server or the way to it was at fault, not the request. */
-export function isTransient(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   if (!isStatus(error) || error.code === code.DEADLINE_EXCEEDED) return false;
   // Who gave the call up does not want it tried again; a server that cut it may do better next time.
   if (error.code === code.CANCELLED) {
@@ -74,7 +74,7 @@ export function isTransient(error: unknown): boolean {
 }
 
 /** What to do after a failed attempt. */
-export type Verdict = "retry" | "fail" | "unknown-outcome";
+type Verdict = "retry" | "fail" | "unknown-outcome";
 
 /** Judges one failed attempt of a call that changes nothing, or may be carried out any number of times. */
 export function judgeRepeatable(error: unknown): Verdict {

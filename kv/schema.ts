@@ -54,7 +54,11 @@ export type Unary<Request, Response> = (
   options?: CallOptions,
 ) => Promise<Response>;
 
-/** A method with streams both ways. */
+/**
+ * A method with streams both ways.
+ *
+ * @internal
+ */
 export type Bidi<Request, Response> = (
   options?: CallOptions,
 ) => Promise<CallStream<Request, Response>>;
@@ -87,7 +91,11 @@ export interface LeaseService {
 
 let loader: Loader | undefined;
 
-/** The file that defines a service: `kv`, `watch`, `lease`, `cluster`, `maintenance` or `auth`. */
+/**
+ * The file that defines a service: `kv`, `watch`, `lease`, `cluster`, `maintenance` or `auth`.
+ *
+ * @internal
+ */
 export function schemaFile(name: string): DescFile {
   loader ??= new Loader({ resolve: (path) => TEXTS[path] });
   const path = `etcdserverpb/${name}.proto`;

@@ -260,7 +260,7 @@ const ENTRIES: Readonly<Record<ErrorReason, Entry>> = {
 };
 
 /** An error etcd defines, as it was recognised. */
-export interface ServerError {
+interface ServerError {
   /** Its name. */
   readonly reason: ErrorReason;
   /** The code etcd gives it in its newest version. */
@@ -269,7 +269,11 @@ export interface ServerError {
   readonly effect: Effect;
 }
 
-/** Every error in the table, by its text. */
+/**
+ * Every error in the table, by its text.
+ *
+ * @internal
+ */
 export const SERVER_ERRORS: ReadonlyMap<string, ServerError> = new Map(
   (Object.entries(ENTRIES) as [ErrorReason, Entry][]).map(
     ([reason, { code, text, effect = "rejected" }]) => [text, { reason, code, effect }],

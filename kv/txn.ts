@@ -17,7 +17,7 @@ import type { Comparison, TxnOperation, TxnRequest, TxnResponse, TxnResult } fro
 import type { CompareMessage, RequestOpMessage, TxnMessage, TxnResultMessage } from "./wire.ts";
 
 /** How deep transactions may lie in each other. etcd allows 128 operations in all. */
-export const MAX_TXN_DEPTH = 128;
+const MAX_TXN_DEPTH = 128;
 
 const RESULTS = ["EQUAL", "GREATER", "LESS", "NOT_EQUAL"];
 

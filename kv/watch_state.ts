@@ -40,7 +40,7 @@ export type Step =
 const NONE: Step = { kind: "none" };
 
 /** Octets that pieces of one response may have together before they are complete. */
-export const MAX_FRAGMENTED_BYTES = 0x7fff_ffff;
+const MAX_FRAGMENTED_BYTES = 0x7fff_ffff;
 
 /** See the module. */
 export class WatchState {

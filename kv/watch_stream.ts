@@ -42,7 +42,7 @@ interface Creation {
 }
 
 /** What the stream needs of its client. */
-export interface WatchStreamOptions {
+interface WatchStreamOptions {
   readonly service: WatchService;
   /** How often opening the stream may fail for a watch that the server has not yet accepted. */
   readonly retry: number;

@@ -8,6 +8,8 @@ import type { WatchCreateMessage } from "./wire.ts";
 /**
  * Octets of events that may wait for the reader of one watch. A response that comes while less than
  * this waits is taken whatever its size.
+ *
+ * @internal
  */
 export const MAX_QUEUED_BYTES = 16 << 20;
 

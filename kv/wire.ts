@@ -117,7 +117,7 @@ export interface TxnMessage {
 }
 
 /** `etcdserverpb.ResponseOp`. */
-export interface ResponseOpMessage {
+interface ResponseOpMessage {
   readonly response:
     | { readonly case: "responseRange"; readonly value: RangeResult }
     | { readonly case: "responsePut"; readonly value: PutResult }

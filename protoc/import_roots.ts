@@ -61,7 +61,7 @@ export function isCanonicalName(name: string): boolean {
 }
 
 /** What {@linkcode findFiles} found. */
-export interface FoundFiles {
+interface FoundFiles {
   /** Import names, without repetition. */
   readonly names: string[];
   /** One complaint for each path that leads nowhere. */

@@ -8,7 +8,7 @@ import { closestName } from "../../http/engine.ts";
 import { CALL_OPTION_NAMES, type CallOptions, NO_OPTIONS, toCallOptions } from "./call_options.ts";
 
 /** Arguments of a call, told apart. */
-export interface Arguments {
+interface Arguments {
   /** The request that goes with the call; undefined if requests are written later. */
   readonly request: object | undefined;
   readonly options: CallOptions;

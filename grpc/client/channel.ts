@@ -9,7 +9,11 @@ import { keyOf } from "./resolver.ts";
 import { Subchannel, type SubchannelEvents } from "./subchannel.ts";
 import { type Waiting, WaitingCalls, type Wanted } from "./waiting_calls.ts";
 
-/** Calls of one client that may wait for a connection, or for room on one. */
+/**
+ * Calls of one client that may wait for a connection, or for room on one.
+ *
+ * @internal
+ */
 export const MAX_WAITING_CALLS = 100_000;
 
 /** Milliseconds the first calls wait for the server whose turn it is while another is READY. */

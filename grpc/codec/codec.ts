@@ -61,7 +61,11 @@ export function codecFor(desc: DescMessage): Codec {
   return codec;
 }
 
-/** The codec that generates code. */
+/**
+ * The codec that generates code.
+ *
+ * @internal
+ */
 export class CompiledCodec implements Codec {
   readonly desc: DescMessage;
   readonly aliases: boolean;
@@ -144,7 +148,11 @@ export class CompiledCodec implements Codec {
   }
 }
 
-/** The codec that leaves the work to protobuf-es. */
+/**
+ * The codec that leaves the work to protobuf-es.
+ *
+ * @internal
+ */
 export class FallbackCodec implements Codec {
   readonly desc: DescMessage;
   // Unknown fields that protobuf-es reads are views of the input too.

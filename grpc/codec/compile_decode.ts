@@ -36,7 +36,7 @@ export type Decode = (
 ) => Message;
 
 /** Gives the decoder of another message type, possibly one that is still to be compiled. */
-export type DecoderOf = (desc: DescMessage) => { decode: Decode };
+type DecoderOf = (desc: DescMessage) => { decode: Decode };
 
 const RUNTIME = { ...reader, structToJson, own: Object.hasOwn };
 

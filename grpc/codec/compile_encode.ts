@@ -31,7 +31,7 @@ import * as writer from "./writer.ts";
 export type Encode = (message: unknown, o: number, d: number) => number;
 
 /** Gives the encoder of another message type, possibly one that is still to be compiled. */
-export type EncoderOf = (desc: DescMessage) => { encode: Encode };
+type EncoderOf = (desc: DescMessage) => { encode: Encode };
 
 const RUNTIME = {
   ...writer,

@@ -46,7 +46,7 @@ function tooDeep(path: string): string {
 }
 
 /** A value in a few words: its type, and what it is if that is short. */
-export function describe(value: unknown): string {
+function describe(value: unknown): string {
   switch (typeof value) {
     case "string":
       return `string ${JSON.stringify(shortened(value))}`;

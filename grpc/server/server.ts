@@ -90,7 +90,11 @@ export function listen(options: ServerOptions): GrpcServer {
   return serve(serveOptions(options));
 }
 
-/** The settings of the HTTP server under a gRPC server. */
+/**
+ * The settings of the HTTP server under a gRPC server.
+ *
+ * @internal
+ */
 export function serveOptions(options: ServerOptions): ServeOptions {
   checkOptions("serve gRPC", OPTION_NAMES, options);
   h2.checkSessionOptions("serve gRPC", options.http2);

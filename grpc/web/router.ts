@@ -18,7 +18,7 @@ import { EXCHANGE, Exchange, headersOf } from "./exchange.ts";
 import { implementation } from "./implementation.ts";
 
 /** What all calls of a {@linkcode WebRouter} share. */
-export interface WebCallSettings {
+interface WebCallSettings {
   readonly maxReceiveSize: number;
   readonly maxSendSize: number;
   /** Compress responses with gzip where the client accepts it. */

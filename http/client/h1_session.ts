@@ -50,7 +50,7 @@ export const MAX_RESPONSE_FIELDS = 512;
 const MAX_STATUS_LINE = 64 << 10;
 
 /** Settings of a client's connection. */
-export interface ClientSessionOptions {
+interface ClientSessionOptions {
   /** Milliseconds during which the server may take nothing of a request. */
   readonly writeTimeout: number;
   /** Octets of a response's head. */
@@ -63,7 +63,7 @@ const MAX_SHORT_TEXT = 1024;
 const KEEP_ALIVE_MARGIN_MS = 1000;
 
 /** Told when a connection becomes free, and when it is gone. */
-export interface ClientSessionOwner {
+interface ClientSessionOwner {
   /** The connection is free for the next exchange. */
   onIdle(session: ClientSession): void;
   /** The connection is gone. */

@@ -267,7 +267,7 @@ function checkRequest(names: readonly string[], options: RequestOptions): void {
  *
  * @throws {TypeError} If one is unknown or cannot be used.
  */
-export function checkStreamOptions(options: StreamOptions): void {
+function checkStreamOptions(options: StreamOptions): void {
   for (const name of Object.keys(options)) {
     if (STREAM_NAMES.includes(name) || !SEND_NAMES.includes(name)) continue;
     throw new TypeError(
@@ -287,7 +287,7 @@ export function checkSendOptions(options: SendOptions): void {
 }
 
 /** The arguments behind the URL, sorted out. */
-export interface RequestArguments<T> {
+interface RequestArguments<T> {
   readonly headers: HeadersInput | null | undefined;
   readonly body: BodyInput | null | undefined;
   readonly options: T;

@@ -40,7 +40,7 @@ export class RedirectError extends Error {
 }
 
 /** How far to follow. */
-export interface RedirectPolicy {
+interface RedirectPolicy {
   readonly maxRedirects: number;
   /** Whether https may lead to http. */
   readonly allowDowngrade: boolean;

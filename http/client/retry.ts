@@ -93,7 +93,11 @@ export function retryPolicy(
   };
 }
 
-/** RFC 9110 §9.2.2. */
+/**
+ * RFC 9110 §9.2.2.
+ *
+ * @internal
+ */
 export function isIdempotent(method: string, fields: FlatHeaders): boolean {
   return method === "GET" || method === "HEAD" || method === "OPTIONS" || method === "PUT" ||
     method === "DELETE" || fieldOf(fields, "idempotency-key") !== undefined;

@@ -17,7 +17,7 @@ const COMPRESSIBLE =
   /^(?:text\/(?!event-stream)|application\/(?:json|javascript|xml|wasm|graphql|manifest\+json|x-ndjson|[\w.-]+\+(?:json|xml))|image\/svg\+xml)/i;
 
 /** A content-coding (RFC 9110 §8.4.1) that responses are put in. */
-export type SentCoding = "br" | "zstd" | "gzip";
+type SentCoding = "br" | "zstd" | "gzip";
 
 /** Codings this runtime has, shortest result first: that one wins a tie. */
 const CODINGS: readonly SentCoding[] = typeof zlib.zstdCompressSync === "function"

@@ -21,10 +21,10 @@ import { BodyTooLargeError } from "../message/error.ts";
 import { ZstdFrames } from "./zstd_frames.ts";
 
 /** Codings one body may have on top of each other. */
-export const MAX_CODINGS = 5;
+const MAX_CODINGS = 5;
 
 /** Octets passed over after the end of a coded body. */
-export const MAX_TRAILING_BYTES = 64 << 10;
+const MAX_TRAILING_BYTES = 64 << 10;
 
 /** RFC 9659 §3: the window of zstd in HTTP is 8 MiB at most, as a power of two. */
 const MAX_ZSTD_WINDOW_LOG = 23;

@@ -9,13 +9,13 @@ import { readTrailers } from "./fields.ts";
 import { HeadSearch } from "./read.ts";
 
 /** Octets of a chunk-size line, extensions included. */
-export const MAX_CHUNK_LINE = 1024;
+const MAX_CHUNK_LINE = 1024;
 /** Octets of chunk extensions in one body: they carry nothing and cost the reader. */
-export const MAX_CHUNK_EXTENSIONS = 16 << 10;
+const MAX_CHUNK_EXTENSIONS = 16 << 10;
 /** Octets of a trailer section. */
-export const MAX_TRAILER_BYTES = 8 << 10;
+const MAX_TRAILER_BYTES = 8 << 10;
 /** Fields of a trailer section. */
-export const MAX_TRAILER_FIELDS = 64;
+const MAX_TRAILER_FIELDS = 64;
 
 const TRAILER_LIMITS = {
   maxHeaderBytes: MAX_TRAILER_BYTES,
@@ -42,7 +42,7 @@ const Mode = { LENGTH: 0, TO_EOF: 1, SIZE: 2, DATA: 3, DATA_END: 4, TRAILERS: 5,
 const NO_FIELDS: readonly string[] = [];
 
 /** How a body ends: after a number of octets, at the last chunk, or with the connection. */
-export type Framing = number | "chunked" | "eof";
+type Framing = number | "chunked" | "eof";
 
 /** One body. Feed it the buffer again and again; it says what it took. */
 export class BodyReader {

@@ -23,7 +23,7 @@ const HTAB = 0x09;
 const COLON = 0x3a;
 
 /** Bounds of a block of fields. */
-export interface FieldLimits {
+interface FieldLimits {
   /** Fields in a head. */
   readonly maxHeaderFields: number;
 }

@@ -291,7 +291,7 @@ export function checkFirstResponseByte(byte: number): void {
 }
 
 /** A response's head. */
-export interface ResponseHead {
+interface ResponseHead {
   /** 100–999. */
   readonly status: number;
   /** 0 or 1: the minor version. */

@@ -114,7 +114,7 @@ function calm(what: string): ProtocolError {
 }
 
 /** A token bucket. Time comes in as an argument, in milliseconds. */
-export class Budget {
+class Budget {
   readonly #limit: BudgetLimit;
   #left: number;
   #at = 0;

@@ -84,7 +84,7 @@ export interface LifeLimits {
 }
 
 /** A wait that has a limit. */
-export interface Limit {
+interface Limit {
   readonly name: "prefaceTimeout" | "settingsTimeout" | "idleTimeout" | "announcement";
   readonly ms: number;
 }

@@ -34,7 +34,7 @@ export function initialSettings(): Settings {
 }
 
 /** Entries one SETTINGS frame may carry: there are six settings, and a frame may be padded with unknown ones. */
-export const MAX_SETTINGS_ENTRIES = 32;
+const MAX_SETTINGS_ENTRIES = 32;
 
 /** Octets of one entry. */
 export const SETTING_SIZE = 6;

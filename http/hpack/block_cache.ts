@@ -3,7 +3,11 @@ import type { FieldBlock } from "./field_block.ts";
 /** Slots of the cache: header blocks a connection can repeat in turn. A power of two. */
 const SLOTS = 64;
 
-/** Longest block cached, in octets. Blocks that repeat are mostly indices and a few tens of octets long. */
+/**
+ * Longest block cached, in octets. Blocks that repeat are mostly indices and a few tens of octets long.
+ *
+ * @internal
+ */
 export const MAX_CACHED_BLOCK = 128;
 
 interface Entry {

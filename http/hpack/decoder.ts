@@ -7,10 +7,10 @@ import { decodeString, skipString } from "./string_literal.ts";
 import { STATIC_NAMES, STATIC_TABLE_LENGTH, STATIC_VALUES } from "./tables.ts";
 
 /** Size of the field section a decoder collects unless told otherwise, in octets. */
-export const DEFAULT_MAX_HEADER_LIST_SIZE: number = 64 * 1024;
+const DEFAULT_MAX_HEADER_LIST_SIZE: number = 64 * 1024;
 
 /** Fields a decoder collects unless told otherwise. */
-export const DEFAULT_MAX_FIELDS = 1000;
+const DEFAULT_MAX_FIELDS = 1000;
 
 const NOTHING = new Uint8Array(0);
 

@@ -20,11 +20,15 @@ export interface Cursor {
   end: number;
 }
 
-/** The largest integer accepted. Nothing in a header block has a use for more. */
+/**
+ * The largest integer accepted. Nothing in a header block has a use for more.
+ *
+ * @internal
+ */
 export const MAX_INTEGER = 0x7fff_ffff;
 
 /** Octets an integer may have after its prefix: five hold 35 bits, enough for every value allowed. */
-export const MAX_CONTINUATION_OCTETS = 5;
+const MAX_CONTINUATION_OCTETS = 5;
 
 /** Octets {@linkcode encodeInteger} writes at most, prefix included. */
 export const MAX_INTEGER_OCTETS: number = 1 + MAX_CONTINUATION_OCTETS;

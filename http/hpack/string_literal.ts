@@ -18,7 +18,7 @@ const LONG_TEXT = 64;
  * and as long again at the peer, and saves a quarter: that is worth the time of a call or two only
  * where it saves a good part of a packet.
  */
-export const MIN_HUFFMAN_LENGTH = 1024;
+const MIN_HUFFMAN_LENGTH = 1024;
 
 /** Octets {@linkcode encodeString} writes at most besides one for every character. */
 export const MAX_STRING_OVERHEAD: number = MAX_INTEGER_OCTETS;

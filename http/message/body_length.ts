@@ -24,7 +24,7 @@ export function isBodiless(method: string, status: number): boolean {
 }
 
 /** What the fields of a response say of its framing and its connection. */
-export interface Framing {
+interface Framing {
   /** Content-length, or -1. */
   declared: number;
   /** Whether `transfer-encoding: chunked` is wished. */

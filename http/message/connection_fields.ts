@@ -38,7 +38,7 @@ const NOT_IN_TRAILERS: ReadonlySet<string> = new Set([
 ]);
 
 /** Whether a field may stand in a trailer section. */
-export function allowedInTrailers(name: string): boolean {
+function allowedInTrailers(name: string): boolean {
   return !NOT_IN_TRAILERS.has(name);
 }
 

@@ -64,7 +64,11 @@ const TABLE: Uint8Array = new Uint8Array([
 const STATE_NAMES = ["IDLE", "BODY", "DONE", "SWITCHED", "ERROR"];
 const EVENT_NAMES = ["INFO", "HEAD", "DATA", "END", "SWITCH", "RESET", "FAIL"];
 
-/** Whether `event` may happen in `state`. */
+/**
+ * Whether `event` may happen in `state`.
+ *
+ * @internal
+ */
 export function may(state: number, event: number): boolean {
   return TABLE[state * 7 + event] !== NO;
 }

@@ -86,7 +86,7 @@ const knownNames = new Map<string, string>();
  *
  * @throws {TypeError} If it is not a token.
  */
-export function fieldName(name: string): string {
+function fieldName(name: string): string {
   const known = knownNames.get(name);
   if (known !== undefined) return known;
   if (typeof name !== "string" || !TOKEN.test(name)) {
@@ -108,7 +108,7 @@ export function fieldName(name: string): string {
  *
  * @throws {TypeError} If it holds a control byte, a line break or a character beyond U+00FF.
  */
-export function fieldValue(name: string, value: unknown): string {
+function fieldValue(name: string, value: unknown): string {
   const text = typeof value === "string"
     ? value
     : typeof value === "number" || typeof value === "bigint" || typeof value === "boolean"
@@ -126,6 +126,8 @@ export function fieldValue(name: string, value: unknown): string {
 /**
  * The text without blanks around it: they are no part of a field's value (RFC 9110 §5.5), and HTTP/2
  * peers refuse them. Takes time in proportion to the blanks, which a regular expression would not.
+ *
+ * @internal
  */
 export function trimBlanks(text: string): string {
   let start = 0;

@@ -8,7 +8,7 @@
 export type Query = { readonly [name: string]: string };
 
 /** Parameters read out of one query. What follows is left alone. */
-export const MAX_QUERY_PARAMETERS = 1000;
+const MAX_QUERY_PARAMETERS = 1000;
 
 const Parameters = function () {} as unknown as new () => { [name: string]: string };
 Parameters.prototype = Object.create(null);
@@ -17,7 +17,7 @@ Parameters.prototype = Object.create(null);
 const NO_QUERY: Query = Object.freeze(new Parameters());
 
 /** Where the query of a request target begins, past its `?`, or -1. */
-export function queryStart(target: string): number {
+function queryStart(target: string): number {
   return target.indexOf("?") + 1 || -1;
 }
 

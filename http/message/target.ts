@@ -6,7 +6,7 @@
 import { isToken } from "./headers.ts";
 
 /** Octet kinds of a request target. 0: not allowed. */
-export const PLAIN = 1;
+const PLAIN = 1;
 /** See {@linkcode PLAIN}: the URL standard has its own reading of it. */
 export const SPECIAL = 2;
 

@@ -102,7 +102,7 @@ function percentDecoded(text: string): string {
 }
 
 /** Credentials of RFC 7617, in UTF-8. */
-export function basic(username: string, password: string): string {
+function basic(username: string, password: string): string {
   const bytes = new TextEncoder().encode(`${username}:${password}`);
   return `Basic ${btoa(String.fromCharCode(...bytes))}`;
 }

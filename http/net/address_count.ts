@@ -10,6 +10,8 @@ const NETWORK_GROUPS = 4;
 /**
  * What a client is counted as: an IPv4 address, also where it is written as IPv6 (RFC 4291
  * §2.5.5.2), or the /64 of an IPv6 address, for its owner may use any other in it.
+ *
+ * @internal
  */
 export function addressKey(hostname: string): string {
   if (!hostname.includes(":")) return hostname;

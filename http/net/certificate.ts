@@ -119,7 +119,7 @@ function keyOf(leaf: X509Certificate): CertificateKey {
 }
 
 /** Settings of the TLS contexts, beside the certificate. */
-export interface ContextOptions extends TlsVersions {
+interface ContextOptions extends TlsVersions {
   /** PEM of the authorities of client certificates. */
   readonly ca?: string;
 }

@@ -42,7 +42,7 @@ export interface DialOptions {
 }
 
 /** The default of {@linkcode DialOptions.timeout}: the least gRPC gives a connection attempt. */
-export const DEFAULT_DIAL_TIMEOUT_MS = 20_000;
+const DEFAULT_DIAL_TIMEOUT_MS = 20_000;
 
 /**
  * Opens a connection. Rejects with {@linkcode DialError} naming address, phase and reason, with

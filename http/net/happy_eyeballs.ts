@@ -5,10 +5,18 @@
  */
 import { isIP } from "node:net";
 
-/** Milliseconds before the next address is tried beside one that does not answer (RFC 8305 §5). */
+/**
+ * Milliseconds before the next address is tried beside one that does not answer (RFC 8305 §5).
+ *
+ * @internal
+ */
 export const ATTEMPT_DELAY_MS = 250;
 
-/** Addresses in the order they are tried: families take turns, that of the first begins (§4). */
+/**
+ * Addresses in the order they are tried: families take turns, that of the first begins (§4).
+ *
+ * @internal
+ */
 export function interleave(addresses: readonly string[]): string[] {
   const family = isIP(addresses[0] ?? "");
   const own = addresses.filter((address) => isIP(address) === family);

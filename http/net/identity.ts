@@ -7,7 +7,7 @@
 import { isIP } from "node:net";
 
 /** What an end entity's certificate says of itself. */
-export interface CertificateNames {
+interface CertificateNames {
   /** `dNSName` entries of `subjectAltName`, as written. */
   readonly dns: readonly string[];
   /** `iPAddress` entries, 4 or 16 bytes each. */
@@ -59,6 +59,8 @@ function first(der: Uint8Array, tag: number): Uint8Array | undefined {
  * Reads the names of a certificate in DER.
  *
  * @throws {RangeError} If it cannot be read.
+ *
+ * @internal
  */
 export function certificateNames(der: Uint8Array): CertificateNames {
   const dns: string[] = [];

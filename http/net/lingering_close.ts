@@ -12,12 +12,16 @@
 import { Watchdog } from "../time/watchdog.ts";
 
 /** Milliseconds a peer may be silent. */
-export const LINGER_SILENCE_MS = 5000;
+const LINGER_SILENCE_MS = 5000;
 /** The same when this side wants to end for reasons of its own, such as a shutdown. */
-export const LINGER_HURRY_MS = 500;
+const LINGER_HURRY_MS = 500;
 /** Milliseconds it may go on in all. */
-export const LINGER_MS = 30_000;
-/** Bytes that are dropped. */
+const LINGER_MS = 30_000;
+/**
+ * Bytes that are dropped.
+ *
+ * @internal
+ */
 export const LINGER_BYTES: number = 64 << 20;
 
 /** The limits of one lingering close: when it is over, `onOver` is called, once. */

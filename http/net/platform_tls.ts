@@ -9,7 +9,7 @@ import type { DialTlsOptions, Opening } from "./tls_options.ts";
 import { denoSocket, type Socket } from "./socket.ts";
 
 /** Where connections of a client go, as far as the platform's calls may be unable to. */
-export interface PlatformWays {
+interface PlatformWays {
   readonly tls?: DialTlsOptions | null;
   /** Whether addresses are found by other means than the platform's. */
   readonly lookup?: boolean;

@@ -160,7 +160,7 @@ const NODE_READ_HIGH_WATER = 256 << 10;
 const NODE_WRITE_BYTES = 64 << 10;
 
 /** What is under a TLS socket that this module opened. */
-export interface SocketBase extends ReadHandle {
+interface SocketBase extends ReadHandle {
   /** The socket it runs on. */
   readonly socket: Socket;
 }

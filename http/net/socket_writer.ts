@@ -10,7 +10,11 @@ import { Watchdog } from "../time/watchdog.ts";
 import { OutBuffer } from "./out_buffer.ts";
 import type { Socket } from "./socket.ts";
 
-/** Bytes waiting for the socket beyond which senders are asked to wait, and below which they go on. */
+/**
+ * Bytes waiting for the socket beyond which senders are asked to wait, and below which they go on.
+ *
+ * @internal
+ */
 export const OUTPUT_HIGH_WATER: number = 256 << 10;
 
 /** How fast a peer has to take what is sent to it. */

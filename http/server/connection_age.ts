@@ -10,7 +10,11 @@ import type { ServerLimits } from "./limits.ts";
 /** How far ages differ, up and down, so that connections made at once do not end at once. */
 const JITTER = 0.1;
 
-/** Milliseconds a connection may live. */
+/**
+ * Milliseconds a connection may live.
+ *
+ * @internal
+ */
 export function jittered(age: number, random: () => number = Math.random): number {
   return age * (1 + JITTER * (2 * random() - 1));
 }

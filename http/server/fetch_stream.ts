@@ -61,7 +61,7 @@ function bytesOf(piece: BodyPiece): Uint8Array {
 }
 
 /** What a web `Request` asks for, as the streams of the own engine say it. */
-export interface FetchHead {
+interface FetchHead {
   readonly authority: string;
   readonly target: string;
 }

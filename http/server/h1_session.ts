@@ -28,12 +28,12 @@ import {
 } from "../h1/write.ts";
 
 /** Octets of an unread request body that are read and dropped to keep a connection. */
-export const MAX_DRAIN_BYTES = 256 << 10;
+const MAX_DRAIN_BYTES = 256 << 10;
 /**
  * The same where the length was not given in advance: the answer has gone out by now and promised to
  * keep the connection, which clients take at its word and send their next request.
  */
-export const MAX_CHUNKED_DRAIN_BYTES = 4 << 20;
+const MAX_CHUNKED_DRAIN_BYTES = 4 << 20;
 /** Octets read ahead while a handler runs. */
 const MAX_AHEAD_BYTES = 16 << 10;
 /** Output gathered from pipelined requests before it is sent. */

@@ -132,7 +132,7 @@ function failed(
 }
 
 /** Sends a web `Response` on a stream. Rejects if its body fails. */
-export async function sendResponse(stream: ServerStream, response: Response): Promise<void> {
+async function sendResponse(stream: ServerStream, response: Response): Promise<void> {
   const { body } = response;
   if (response.bodyUsed) {
     throw new TypeError("Cannot send Response as its body was read before");

@@ -63,7 +63,7 @@ export interface ExchangeTaker {
 }
 
 /** Told of requests that were refused before a handler saw them, with the client's `host:port`. */
-export type BadRequestListener = (error: MessageError, remoteAddr: string) => unknown;
+type BadRequestListener = (error: MessageError, remoteAddr: string) => unknown;
 
 /** Settings of {@linkcode serve}. */
 export interface ServeOptions extends ListenOptions {

@@ -35,7 +35,7 @@ export function remember(stream: object, socket: WebSocketConnection): WebSocket
 }
 
 /** Switches protocols with `fields`, and hands the connection over. */
-export type Upgrade = (
+type Upgrade = (
   fields: readonly string[],
   upgraded: (carrier: Carrier) => Upgraded,
 ) => void;

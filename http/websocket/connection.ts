@@ -15,7 +15,7 @@ import type { Handshake } from "./handshake.ts";
 import type { WebSocketSettings } from "./options.ts";
 
 /** Received bytes: unread are `buf[start, end)`. */
-export interface ByteSource {
+interface ByteSource {
   buf: Uint8Array;
   start: number;
   end: number;
@@ -26,7 +26,7 @@ export interface ByteSource {
 }
 
 /** Where bytes go. */
-export interface ByteSink {
+interface ByteSink {
   /** What is to be sent: it must not change any more. */
   readonly out: { append(bytes: Uint8Array): void };
   /** Bytes the network has not taken. */

@@ -8,9 +8,9 @@ import { constants, deflateRawSync, inflateRawSync } from "node:zlib";
 import { CloseCode, WebSocketError } from "./close_code.ts";
 
 /** Messages shorter than this are sent as they are: they would hardly become shorter. */
-export const MIN_COMPRESS_BYTES = 512;
+const MIN_COMPRESS_BYTES = 512;
 /** Messages longer than this too: compressing is done at once, and others would wait. */
-export const MAX_COMPRESS_BYTES = 1 << 20;
+const MAX_COMPRESS_BYTES = 1 << 20;
 /** Level of compression: most of what level 6 saves at a third of its time. */
 const LEVEL = 3;
 /** Offers looked at: more in one request make no sense. */

@@ -20,7 +20,7 @@ export const MAX_IMPORT_DEPTH = 256;
 export type Content = string | Uint8Array;
 
 /** What a compiler is made of. */
-export interface CompilerOptions {
+interface CompilerOptions {
   /** The text of an imported file, or the file parsed ahead; undefined when there is none. */
   readonly read: (name: string) => Content | ParsedFile | undefined;
   /** Keep locations and comments. */

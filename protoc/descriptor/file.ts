@@ -21,7 +21,7 @@ const VARINT = 0;
 const BYTES = 2;
 
 /** What goes into a descriptor. */
-export interface DescriptorOptions {
+interface DescriptorOptions {
   /** Locations and comments, for `source_code_info`. */
   readonly info?: SourceInfo | undefined;
   /** Keep options that are for the source only. */

@@ -14,7 +14,7 @@ import type { WireWriter } from "../value/wire.ts";
 const RETENTION_SOURCE = 2;
 
 /** The wire form of the options of one element. */
-export interface SerializedOptions {
+interface SerializedOptions {
   readonly bytes: Uint8Array;
   /** Nothing was left once source-only options were taken out: protoc then writes no options. */
   readonly isDropped: boolean;
@@ -46,6 +46,8 @@ export function serializeOptions(
 /**
  * Writes the options of an element as field `tag` of its descriptor, in the form
  * {@linkcode serializeOptions} gives; nothing when they are dropped.
+ *
+ * @internal
  */
 export function writeOptions(
   writer: WireWriter,

@@ -4,7 +4,7 @@ import { Buffer } from "node:buffer";
 const TAB_WIDTH = 8;
 
 /** Zero-based position; the column counts bytes, with tabs widened. */
-export interface Position {
+interface Position {
   readonly line: number;
   readonly column: number;
 }

@@ -11,7 +11,7 @@ export interface PendingOptions {
 }
 
 /** A position for the suggestion of free field numbers, and how many to suggest. */
-export interface NumberHint {
+interface NumberHint {
   offset: number;
   count: number;
 }
@@ -80,7 +80,7 @@ export class LinkContext {
 }
 
 /** What {@linkcode LinkContext} is made of. */
-export interface LinkContextInit {
+interface LinkContextInit {
   /** Its `dependencies` are filled, with files that are linked. */
   readonly file: FileNode;
   readonly table: SymbolTable;

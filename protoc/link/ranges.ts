@@ -11,6 +11,8 @@ interface Span {
 /**
  * Overlap errors told about one message or enum. Each pair of overlapping ranges is an error of its
  * own, so that a hostile file could ask for the square of its length.
+ *
+ * @internal
  */
 export const MAX_OVERLAP_ERRORS = 1000;
 

@@ -12,7 +12,7 @@ import { fullNameOf, joinName, parentScope } from "../syntax/names.ts";
 export type { PackageNode, Scope, SymbolNode };
 
 /** Why a name was not found. */
-export interface LookupFailure {
+interface LookupFailure {
   /** The name was seen in a file that is not imported. */
   undeclaredFile: FileNode | undefined;
   /** The full name seen there. */
@@ -22,7 +22,7 @@ export interface LookupFailure {
 }
 
 /** Kinds of symbol {@linkcode SymbolTable.lookup} stops at. */
-export type LookupMode = "all" | "types";
+type LookupMode = "all" | "types";
 
 function isType(symbol: SymbolNode): boolean {
   return symbol.kind === NodeKind.message || symbol.kind === NodeKind.enum;

@@ -153,7 +153,7 @@ function legacyFieldFeatures(parent: FeatureSet, field: FieldNode, edition: numb
 }
 
 /** `parent` with what `own` sets put over it. */
-export function mergeFeatures(parent: FeatureSet, own: OptionMessage): FeatureSet {
+function mergeFeatures(parent: FeatureSet, own: OptionMessage): FeatureSet {
   const read = (number: number, inherited: number): number => readNumber(own, number, inherited);
   const cpp = readMessage(own, 1000);
   return {

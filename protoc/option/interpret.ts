@@ -20,7 +20,7 @@ import { missingRequired } from "../value/required.ts";
 import { scalarValue } from "../value/value.ts";
 
 /** Parts of one option name: 100 messages in each other, which is what readers take, and a field. */
-export const MAX_OPTION_PARTS = 101;
+const MAX_OPTION_PARTS = 101;
 
 /** Prefixes under which a message may be named inside a `google.protobuf.Any` literal. */
 const ANY_PREFIXES = ["type.googleapis.com/", "type.googleprod.com/"];

@@ -75,7 +75,7 @@ export const Visibility = {
 export type ImportModifier = "none" | "public" | "weak" | "option";
 
 /** One `import` statement. */
-export interface ImportNode {
+interface ImportNode {
   readonly name: string;
   readonly modifier: ImportModifier;
   /** Start of the statement. */

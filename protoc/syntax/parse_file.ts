@@ -53,14 +53,14 @@ const editions: ReadonlyMap<string, number> = new Map([
 ]);
 
 /** A file as parsed. */
-export interface ParseResult {
+interface ParseResult {
   readonly file: FileNode;
   /** True when the file must not be used. */
   readonly hadErrors: boolean;
 }
 
 /** Collects errors and warnings of the parse by offset. */
-export type ReportParseError = (offset: number, message: string, isWarning: boolean) => void;
+type ReportParseError = (offset: number, message: string, isWarning: boolean) => void;
 
 /**
  * Parses one file (google/protobuf/compiler/parser.cc is the reference, also for what happens after

@@ -27,7 +27,7 @@ export const Punctuator = {
 export const INT32_MAX = 0x7fffffff;
 
 /** Thrown, and caught by the statement around, when a statement makes no sense any further. */
-export class StatementError extends Error {}
+class StatementError extends Error {}
 
 /** One for all: the error has been reported, and nobody looks at the stack. */
 const statementError = new StatementError("The statement cannot be read; its error is reported.");

@@ -4,13 +4,13 @@ import { Feature } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
 
 /** Fields of one message from edition 2026 on. */
-export const MAX_FIELDS_2026 = 1500;
+const MAX_FIELDS_2026 = 1500;
 /** Oneofs of one message from edition 2026 on. */
-export const MAX_ONEOFS_2026 = 1000;
+const MAX_ONEOFS_2026 = 1000;
 /** Fields of one oneof from edition 2026 on. */
-export const MAX_ONEOF_FIELDS_2026 = 1200;
+const MAX_ONEOF_FIELDS_2026 = 1200;
 /** Values of one enum from edition 2026 on. */
-export const MAX_ENUM_VALUES_2026 = 1700;
+const MAX_ENUM_VALUES_2026 = 1700;
 
 const OPT_OUT =
   " (features.enforce_proto_limits = LEGACY_NO_EXPLICIT_LIMITS can be used to opt out of this check)";

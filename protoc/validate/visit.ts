@@ -16,7 +16,7 @@ import {
 } from "../value/numbers.ts";
 
 /** Numbers of `FieldOptions.OptionTargetType`. */
-export const Target = {
+const Target = {
   file: 1,
   extensionRange: 2,
   message: 3,
@@ -43,7 +43,7 @@ export const featuresNumber: readonly number[] = [
 ];
 
 /** Is told the options of an element, its kind, and where its name stands. */
-export type OptionsVisitor = (options: OptionsNode, target: number, offset: number) => void;
+type OptionsVisitor = (options: OptionsNode, target: number, offset: number) => void;
 
 /** Visits the options of all elements of a file that have any, in protoc's order. */
 export function visitOptions(file: FileNode, visit: OptionsVisitor): void {

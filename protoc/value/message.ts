@@ -180,7 +180,7 @@ function writeField(writer: WireWriter, parent: OptionMessage, entry: OptionFiel
 }
 
 /** True when a repeated field is written as one length-prefixed run. */
-export function isPacked(field: FieldNode): boolean {
+function isPacked(field: FieldNode): boolean {
   return field.features?.repeatedFieldEncoding === Feature.packed && isPackable(field.type);
 }
 

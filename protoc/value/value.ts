@@ -15,7 +15,7 @@ const INT64_MAX = 0x7fffffffffffffffn;
 const UINT64_MAX = 0xffffffffffffffffn;
 
 /** A value, or what is wrong with it in protoc's words. */
-export type ValueResult = { value: OptionScalar } | { fault: string };
+type ValueResult = { value: OptionScalar } | { fault: string };
 
 /**
  * The value an option statement gives to a scalar field.

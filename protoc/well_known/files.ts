@@ -53,9 +53,6 @@ const descriptors: ReadonlyMap<string, DescFile> = new Map(
   ].map((file) => [`${file.name}.proto`, file]),
 );
 
-/** Import names of all files that need not be provided. */
-export const wellKnownNames: readonly string[] = [...texts.keys()].sort();
-
 /** The text of a built-in file; undefined when there is none of this name. */
 export function wellKnownText(name: string): string | undefined {
   return texts.get(name);

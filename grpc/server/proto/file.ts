@@ -20,11 +20,11 @@ import {
 } from "@bufbuild/protobuf/wkt";
 
 /** A message of a file. */
-export type MessageInit = MessageInitShape<typeof DescriptorProtoSchema>;
+type MessageInit = MessageInitShape<typeof DescriptorProtoSchema>;
 /** A field of a message. */
 export type FieldInit = MessageInitShape<typeof FieldDescriptorProtoSchema>;
 /** A method of a service. */
-export type MethodInit = MessageInitShape<typeof MethodDescriptorProtoSchema>;
+type MethodInit = MessageInitShape<typeof MethodDescriptorProtoSchema>;
 
 const SCALARS: Readonly<Record<string, FieldDescriptorProto_Type>> = {
   string: FieldDescriptorProto_Type.STRING,
@@ -33,7 +33,7 @@ const SCALARS: Readonly<Record<string, FieldDescriptorProto_Type>> = {
 };
 
 /** Beyond a field's name, number and type. */
-export interface FieldOptions {
+interface FieldOptions {
   readonly repeated?: boolean;
   /** Index of its oneof. */
   readonly oneof?: number;
