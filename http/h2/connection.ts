@@ -26,8 +26,17 @@ import type { StreamHost, StreamRecord } from "./stream_record.ts";
 import { StreamTable } from "./stream_table.ts";
 import { afterLocalEnd, afterRemoteEnd, canReceive, State } from "./stream_state.ts";
 
-/** Output a server may hold for one peer before it refuses that peer's new streams. */
+/**
+ * DATA a server may hold for one peer before it refuses that peer's new streams; the stream with the
+ * most does not count, for a handler may give one large body whole.
+ */
 const MAX_QUEUED_OUTPUT = 32 << 20;
+
+/**
+ * The same for frames that wait for nothing but the socket: heads have no windows, and a peer that
+ * reads none of its answers could ask on without end.
+ */
+const MAX_UNSENT_OUTPUT = 8 << 20;
 
 /**
  * Octets of a compressed header block. Fields beyond `maxHeaderListSize` end their stream only; to be
@@ -246,7 +255,7 @@ export class Connection implements FrameSink, StreamHost {
     if (dependsOn === id) return this.#refuse(id, ErrorCode.PROTOCOL_ERROR);
     if (
       this.streams.size + this.#table.lingering >= this.#options.maxConcurrentStreams ||
-      this.outbound.queued > MAX_QUEUED_OUTPUT
+      this.writer.out.length > MAX_UNSENT_OUTPUT || this.outbound.holdsMore(MAX_QUEUED_OUTPUT)
     ) {
       return this.#refuse(id, ErrorCode.REFUSED_STREAM);
     }

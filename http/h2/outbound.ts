@@ -43,6 +43,15 @@ export class Outbound implements SendSide, StreamOutput {
     return this.#scheduler.queued;
   }
 
+  /** Whether flow control holds back more than `octets` beside the stream with the most. */
+  holdsMore(octets: number): boolean {
+    const { queued } = this;
+    if (queued <= octets) return false;
+    let most = 0;
+    for (const stream of this.blocked) most = Math.max(most, stream.queue!.length);
+    return queued - most > octets;
+  }
+
   /** Whether no output is held back. */
   get idle(): boolean {
     return this.#scheduler.idle;

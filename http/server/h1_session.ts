@@ -150,6 +150,7 @@ export class ServerSession implements ConnectionHost {
   /** Takes the connection out of HTTP: `make` gets it with what was read already. */
   upgrade(make: (carrier: Carrier) => Upgraded): void {
     this.#watchdog.clear();
+    this.#age?.stop();
     this.#upgraded = make({
       input: this.input,
       output: this.output,

@@ -187,6 +187,19 @@ export const HTTP2_ATTACKS: readonly Attack[] = [
       await h2.close();
     },
   },
+  {
+    name: "heads of answers nobody reads",
+    protocol: "HTTP/2",
+    size: 25_000,
+    async run(port, n) {
+      const h2 = await H2.open(port, { reads: false });
+      for (let i = 0; i < n && h2.going; i += 50) {
+        const ids = Array.from({ length: 50 }, (_, k) => 1 + 2 * (i + k));
+        await h2.send(concat(...ids.map((id) => headers(id, get("/head"), { end: true }))));
+      }
+      await h2.close(3000);
+    },
+  },
   hold("responses no window is opened for", 25, false),
   hold("responses taken byte by byte", 25, true),
   {

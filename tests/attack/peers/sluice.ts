@@ -4,6 +4,7 @@ import { listen, type ServerStream } from "../../../http/mod.ts";
 import { EchoService } from "../../interop/echo.ts";
 
 const BIG = new Uint8Array(8 << 20).fill(65);
+const LONG = "a".repeat(8000);
 const MIB = new Uint8Array(1 << 20).fill(65);
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -25,6 +26,10 @@ async function handler(stream: ServerStream): Promise<void> {
     case "/big":
       await stream.respond(200);
       stream.closeWrite(BIG);
+      return;
+    case "/head":
+      stream.respond(204, { "x-long": LONG });
+      stream.closeWrite();
       return;
     case "/endless":
       await stream.respond(200);

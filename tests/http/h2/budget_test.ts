@@ -1,5 +1,5 @@
 /** What frames that bring little or nothing cost the peer that sends them, and what they never cost. */
-import { assert, assertEquals } from "@std/assert";
+import { assert, assertEquals, assertMatch } from "@std/assert";
 import { FrameType } from "../../../http/h2/frame.ts";
 import { SettingId } from "../../../http/h2/settings.ts";
 import {
@@ -151,4 +151,33 @@ Deno.test("changes of the initial window cost what they make this side do", () =
   }
   assertEquals(peer.goAwayCode(), "ENHANCE_YOUR_CALM");
   assert(sent < 200, `${sent} times 1000 streams`);
+});
+
+Deno.test("a server holds 8 MiB of heads for a client that reads no answers, and asks for no more", () => {
+  const peer = new Harness();
+  peer.respond = (stream) => stream.sendHeaders([":status", "200", "x", "y".repeat(10_000)], true);
+  let id = 1;
+  for (; id < 12_000 && peer.fatal === null; id += 2) {
+    peer.receive(headers(id, REQUEST, { end: true }));
+  }
+  const { length } = peer.connection.writer.out;
+  assert(length > 8 << 20 && length < 9 << 20, `${length} bytes wait after ${id >> 1} requests`);
+  const lines = peer.sent();
+  assert(lines.some((line) => line.startsWith("RST_STREAM") && line.endsWith(" 7")));
+  assertMatch(peer.fatal ?? "", /^Peer sends too many stream errors/);
+});
+
+Deno.test("a server goes on serving beside one large body that waits for its window, not beside two", () => {
+  const peer = new Harness();
+  const body = new Uint8Array(40 << 20);
+  peer.respond = (stream) => {
+    stream.sendHeaders([":status", "200"], false);
+    stream.sendData(stream.id < 5 ? body : Uint8Array.of(65), true);
+  };
+  for (const id of [1, 3]) {
+    peer.receive(headers(id, REQUEST, { end: true }));
+    assert(peer.sent()[0]!.startsWith(`HEADERS ${id}`));
+  }
+  peer.receive(headers(5, REQUEST, { end: true }));
+  assertEquals(peer.sent(), ["RST_STREAM 5 7"]);
 });

@@ -159,6 +159,33 @@ Deno.test("an old HTTP/1.1 connection is cut when its grace is over", async () =
   answer();
 });
 
+Deno.test("a WebSocket outlives the age of its connection and the grace", async () => {
+  await using server = listen({
+    addr: "127.0.0.1:0",
+    limits: { maxConnectionAge: 50, maxConnectionAgeGrace: 50 },
+    handler: async (stream) => {
+      const socket = await stream.upgradeWebSocket();
+      socket.onmessage = (event) => socket.send(event.data as string);
+    },
+  });
+  const socket = new WebSocket(`ws://127.0.0.1:${server.port}/`);
+  await new Promise((resolve, reject) => {
+    socket.onopen = resolve;
+    socket.onclose = () => reject(new Error("the WebSocket was cut"));
+  });
+  // Longer than age, jitter and grace.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  const echo = new Promise((resolve, reject) => {
+    socket.onmessage = (event) => resolve(event.data);
+    socket.onclose = () => reject(new Error("the WebSocket was cut"));
+  });
+  socket.send("hello");
+  assertEquals(await echo, "hello");
+  const closed = new Promise((resolve) => socket.onclose = resolve);
+  socket.close();
+  await closed;
+});
+
 Deno.test("an old HTTP/2 connection says GOAWAY, and what runs may finish", async () => {
   await using server = serve({ maxConnectionAge: 100 });
   const raw = await RawH2.open(server.port);
