@@ -2,19 +2,14 @@
  * gRPC over HTTP/2: server and client for services from generated code or from `.proto` text loaded
  * at run time. Types, errors and interceptors are Connect's.
  *
- * Files import downwards only:
+ * Rooms import downwards only:
  *
  * ```text
- * health  reflection  proto/    service  call_stream  arguments
- * server  registrar             conn  intercepted_stream  intercepted_call
- * exchanges  web/               unary_call  stream_call  request_log
- * call  reply_stream  head      call  call_options  attempt
- *                               channel  picker  waiting_calls  lookups
- *                               subchannel  request_header  options  resolver  backoff
- * route  call_context  method
- * message_stream  message_queue  begun_messages
- * status  field_list  metadata  compression  percent
- * timeout  content_type  code  codec/
+ * mod   the door
+ * client  server   calls from a target to an answer; services from a request to their handler
+ * web   gRPC-Web and Connect's protocol, and what browsers ask before
+ * wire   messages, status, metadata and compression, without a role
+ * codec   messages to bytes and back
  * ```
  *
  * @module

@@ -4,12 +4,11 @@
  * Rooms import downwards only:
  *
  * ```text
- * mod  engine               the doors: names for users, and for grpc and kv
- * client  server            a request from options to an answer; a connection from accept to drain
- * h1  h2  websocket         the protocols, without a role
- * hpack  coding             header compression; content codings
- * net                       byte pipes: listening, dialling, TLS
- * message  time             what both versions and both roles know; timers
+ * mod  engine   the doors: names for users, and for grpc and kv
+ * client  server   a request from options to an answer; a connection from accept to drain
+ * h1  h2  websocket   the protocols, without a role
+ * net  coding  hpack   byte pipes, dialling and TLS; content codings; header compression
+ * message  time  attempt   what both versions and both roles know; timers; errors as values
  * ```
  *
  * @module

@@ -17,12 +17,16 @@
  * Files import downwards only:
  *
  * ```text
- * client
- * watch  calls  watch_stream  lease          held by users; talk to the server
- * watcher  retry  schema                     a watch's queue; what may be sent twice; services
- * watch_state  txn  ops  backoff             pure: responses to steps, requests to messages
- * errors  endpoints  fields  range  key_value
- * server_errors  types  wire  proto/
+ * mod   the door
+ * client   what users hold
+ * watch  lease   kept alive by the client
+ * watch_stream  txn  calls   talk to the server
+ * watcher  retry  endpoints   a watch's queue; what may be sent twice; options of a client
+ * ops  watch_state  schema   requests to messages; responses to steps; the services
+ * fields  errors  backoff
+ * types  server_errors  proto
+ * key_value  range
+ * wire   messages as they are sent
  * ```
  *
  * @module

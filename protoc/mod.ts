@@ -20,9 +20,19 @@
  * deno run -R -W jsr:@sluice/sluice/protoc -I protos -o out.binpb protos/app.proto
  * ```
  *
- * Imports inside this folder go one way: `cli` → `loader` → `compiler` → `descriptor`, `link`, `parser` →
- * `validate`, `option`, `text_format` → `symbols`, `token_reader` → `ast`, `lexer` → `source`,
- * `diagnostic`.
+ * Rooms import downwards only:
+ *
+ * ```text
+ * mod   the door
+ * cli  attempt   the command; errors as values
+ * loader   schemas at run time
+ * compile   the phases in order
+ * option  descriptor  validate   options read; descriptors written; rules checked
+ * text_format  link   names looked up
+ * value  import_roots  well_known   numbers and messages; folders of imports; files that come along
+ * syntax   text to a tree
+ * lex   text to tokens; diagnostics
+ * ```
  *
  * @module
  */

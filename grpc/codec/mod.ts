@@ -5,8 +5,17 @@
  * `encode` takes what `create` takes and gives what `toBinary` gives, several times faster and without an
  * allocation of its own.
  *
- * Inside the folder, imports go up this list only: `codec` → `unit`, `fallback` → `compile_decode`,
- * `compile_encode`, `misfit` → `json`, `source`, `suggestion`, `plain`, `shape` → `reader`, `writer` → `error`.
+ * Files import downwards only:
+ *
+ * ```text
+ * mod
+ * codec   a codec for a type, made once
+ * unit  fallback   generated functions; protobuf-es, where code must not be generated
+ * compile_decode  compile_encode  misfit   the generators; why a message does not fit
+ * json  source  plain  suggestion  shape
+ * reader  writer
+ * error
+ * ```
  *
  * @module
  */

@@ -27,10 +27,8 @@ import type { SocketAddress } from "../net/socket.ts";
 import { ready } from "../time/turn.ts";
 import { Watchdog } from "../time/watchdog.ts";
 import { ErrorCode } from "../message/error_code.ts";
-import { responseHead } from "../h2/head.ts";
 import { MAX_INFORMATIONAL } from "./exchange.ts";
-import type { Session } from "../h2/session.ts";
-import { Stream } from "../h2/stream.ts";
+import { responseHead, type Session, Stream } from "../h2/mod.ts";
 
 /** Milliseconds waited for a server after which giving up makes its connection suspect. */
 const QUIET_MS = 1000;

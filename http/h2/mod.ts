@@ -1,16 +1,20 @@
 /**
- * HTTP/2 (RFC 9113). Files import downwards only:
+ * HTTP/2 (RFC 9113), both roles. Only what stands above `connection` waits for anything.
+ *
+ * Files import downwards only:
  *
  * ```text
- * session          waits: socket, timers        ┐ I/O
- * keepalive  output_watch  upload_linger        │
- * check_options                                 ┘
- * connection       both roles, sans-IO          ┐
- * lifecycle                                     │
- * outbound  inbound  scheduler  stream          │ pure
- * abuse  stream_table  head                     │
- * frame_reader  frame_writer  out_buffer        │
- * settings  flow  stream_state  frame  code     ┘
+ * mod   the door
+ * check_options
+ * session   the socket and its deadlines
+ * keepalive  output_watch  refusal_stream
+ * connection  upload_linger   bytes in, bytes out, time as an argument
+ * stream  connection_options  inbound  outbound  stream_table   what a user extends; windows; ids
+ * stream_map  scheduler
+ * stream_record   what the engine knows of a stream
+ * frame_reader  frame_writer
+ * settings  lifecycle  abuse  head
+ * frame  flow  stream_state   names, numbers and states of the RFC
  * ```
  *
  * @module
@@ -21,7 +25,7 @@ export { checkKeepalive, checkSessionOptions } from "./check_options.ts";
 export { Connection } from "./connection.ts";
 export { type ConnectionOptions, type ConnectionOwner } from "./connection_options.ts";
 export { PREFACE } from "./frame.ts";
-export { RequestHead, ResponseHead } from "./head.ts";
+export { RequestHead, ResponseHead, responseHead } from "./head.ts";
 export { type KeepaliveOptions } from "./keepalive.ts";
 export { Session, type SessionOptions, type SessionOwner } from "./session.ts";
 export { Stream } from "./stream.ts";

@@ -23,6 +23,17 @@
  * | `search_table` | the tables, by content |
  * | `template`, `encoder` | fields to octets; templates are encoded once |
  *
+ * Files import downwards only:
+ *
+ * ```text
+ * mod
+ * encoder  decoder
+ * template  block_cache  repeat_memory  search_table
+ * string_literal  field_block  indexing  dynamic_table
+ * huffman  integer
+ * tables  error
+ * ```
+ *
  * @module
  */
 export { Decoder, type DecoderOptions } from "./decoder.ts";

@@ -17,12 +17,10 @@ import { type BodyPiece, ServerStream } from "./stream.ts";
 import { ready } from "../time/turn.ts";
 import type { MinRate } from "../time/min_rate.ts";
 import { Watchdog } from "../time/watchdog.ts";
-import { UploadLinger } from "../h2/upload_linger.ts";
 import type { WebSocketConnection } from "../websocket/front.ts";
 import { HandshakeError } from "../websocket/handshake.ts";
 import { ErrorCode } from "../message/error_code.ts";
-import type { RequestHead } from "../h2/head.ts";
-import { Stream } from "../h2/stream.ts";
+import { type RequestHead, Stream, UploadLinger } from "../h2/mod.ts";
 
 /** Who serves exchanges. */
 export interface H2Host {

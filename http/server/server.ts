@@ -6,9 +6,15 @@
 import { MessageError } from "../message/message_error.ts";
 import { type ServerHost, ServerSession } from "./h1_session.ts";
 import type { H1ServerStream } from "./h1_stream.ts";
-import { PREFACE, type RequestHead, Session, type SessionOptions, type Stream } from "../h2/mod.ts";
+import {
+  PREFACE,
+  RefusalStream,
+  type RequestHead,
+  Session,
+  type SessionOptions,
+  type Stream,
+} from "../h2/mod.ts";
 import { type H2Host, H2ServerStream } from "./h2_stream.ts";
-import { RefusalStream } from "../h2/refusal_stream.ts";
 import { type ErrorListener, type Handler, runHandler } from "./handler.ts";
 import { latin1 } from "../message/headers.ts";
 import type { FieldBlock } from "../hpack/mod.ts";

@@ -1,0 +1,195 @@
+/** The structure of the published code: who may import whom, and what stands in the pictures. */
+import { assert, assertEquals } from "@std/assert";
+import { exportsOf, unusedExports } from "./exports.ts";
+import { floorsOf, pictureFaults } from "./picture.ts";
+import {
+  areaOf,
+  AREAS,
+  circles,
+  entries,
+  type Import,
+  importsFrom,
+  ROOT,
+  structureOf,
+} from "./graph.ts";
+
+/** What each area may import of others; the root is the area "". */
+const DOORS: Readonly<Record<string, readonly string[]>> = {
+  "": ["http/mod.ts", "grpc/mod.ts", "kv/mod.ts", "protoc/mod.ts"],
+  http: [],
+  grpc: ["http/mod.ts", "http/engine.ts"],
+  kv: ["http/engine.ts", "grpc/mod.ts", "protoc/mod.ts"],
+  // A leaf that imports nothing: the one checker of options.
+  protoc: ["http/message/options.ts"],
+};
+
+/** Packages each area may import. `node:` is open to all. */
+const PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  "": [],
+  http: ["@std/async"],
+  grpc: ["@std/async", "@bufbuild/protobuf", "@connectrpc/connect"],
+  kv: ["@std/async", "@bufbuild/protobuf", "@connectrpc/connect"],
+  protoc: ["@bufbuild/protobuf"],
+};
+
+/** Rooms of each area, and the rooms of the same area that each may import. */
+const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  http: {
+    "mod.ts": "client server h2 websocket net message attempt.ts",
+    "engine.ts": "server h2 hpack net message time",
+    // Neither knows the other.
+    client: "h1 h2 hpack coding net message time",
+    server: "h1 h2 websocket hpack coding net message time",
+    h1: "net message time",
+    h2: "hpack net message time",
+    websocket: "message time",
+    hpack: "",
+    coding: "message",
+    net: "message time",
+    message: "",
+    time: "",
+    "attempt.ts": "",
+  },
+  grpc: {
+    "mod.ts": "client server web wire",
+    client: "wire codec",
+    server: "web wire codec",
+    web: "wire",
+    wire: "codec",
+    codec: "",
+  },
+  protoc: {
+    "mod.ts": "cli loader.ts compile import_roots.ts syntax lex attempt.ts",
+    cli: "loader.ts lex",
+    "loader.ts": "compile import_roots.ts well_known syntax lex",
+    compile: "option descriptor validate link value syntax lex import_roots.ts well_known",
+    option: "link text_format value syntax",
+    validate: "link value syntax",
+    text_format: "value syntax lex",
+    descriptor: "value syntax lex",
+    link: "syntax lex",
+    value: "syntax",
+    syntax: "lex",
+    "import_roots.ts": "lex",
+    lex: "",
+    well_known: "",
+    "attempt.ts": "",
+  },
+};
+
+/** Folders with a picture in their `mod.ts`. */
+const PICTURES = ["http", "http/h2", "http/hpack", "grpc", "grpc/codec", "kv", "protoc"];
+
+/** Files that others than published code enter by. */
+const published = new Set([...Object.values(entries()), "http/engine.ts"]);
+
+const imports = await importsFrom(Object.values(entries()));
+const own = imports.filter((edge) => edge.own);
+
+/** Text of all files of TypeScript in folders of the repository, by path. */
+function textsOf(folders: readonly string[]): Map<string, string> {
+  const texts = new Map<string, string>();
+  const walk = (folder: string): void => {
+    for (const { name, isDirectory } of Deno.readDirSync(new URL(`${folder}/`, ROOT))) {
+      const path = `${folder}/${name}`;
+      if (isDirectory) walk(path);
+      else if (name.endsWith(".ts")) texts.set(path, Deno.readTextFileSync(new URL(path, ROOT)));
+    }
+  };
+  for (const folder of folders) walk(folder);
+  texts.set("mod.ts", Deno.readTextFileSync(new URL("mod.ts", ROOT)));
+  return texts;
+}
+
+const code = textsOf(AREAS);
+
+const shown = ({ from, to }: Import): string => `${from} -> ${to}`;
+
+Deno.test("the published code is seen whole", () => {
+  const reached = new Set([
+    ...Object.values(entries()),
+    ...own.flatMap(({ from, to }) => [from, to]),
+  ]);
+  assertEquals([...code.keys()].filter((file) => !reached.has(file)), [], "no entry leads there");
+  assert(own.length > 1000, `the graph has only ${own.length} imports`);
+});
+
+Deno.test("files make no circle of imports, types included", () => {
+  assertEquals(circles(own.map(({ from, to }) => [from, to])), []);
+});
+
+Deno.test("areas import each other through their doors only", () => {
+  const wrong = own.filter(({ from, to }) =>
+    areaOf(from) !== areaOf(to) && !DOORS[areaOf(from)]?.includes(to)
+  );
+  assertEquals(wrong.map(shown), []);
+});
+
+Deno.test("folders inside an area that have a mod.ts are entered through it", () => {
+  const wrong = own.filter(({ from, to }) => {
+    const folder = to.slice(0, to.lastIndexOf("/") + 1);
+    return folder !== `${areaOf(to)}/` && code.has(`${folder}mod.ts`) &&
+      to !== `${folder}mod.ts` && !from.startsWith(folder);
+  });
+  assertEquals(wrong.map(shown), []);
+});
+
+Deno.test("published code imports published code, and the packages its area may have", () => {
+  const wrong = imports.filter(({ from, to, own }) =>
+    own
+      ? !code.has(to)
+      : !/^node:/.test(to) && !PACKAGES[areaOf(from)]?.includes(to.split("/", 2).join("/"))
+  );
+  assertEquals(wrong.map(shown), []);
+});
+
+for (const [area, allowed] of Object.entries(ARROWS)) {
+  Deno.test(`rooms of ${area}/ import those they may`, () => {
+    const { rooms, arrows, up } = structureOf(area, imports);
+    assertEquals(rooms, Object.keys(allowed).filter((room) => rooms.includes(room)).sort());
+    const wrong = [...arrows.keys()].filter((arrow) => {
+      const [from, to] = arrow.split(" ") as [string, string];
+      return !allowed[from]!.split(" ").includes(to);
+    });
+    assertEquals(wrong, []);
+    assertEquals(up, [], "arrows run up");
+  });
+}
+
+for (const folder of PICTURES) {
+  Deno.test(`the picture in ${folder}/mod.ts shows what there is`, () => {
+    const nameOf = (path: string): string =>
+      path.slice(folder.length + 1).split("/")[0]!.replace(/\.ts$/, "");
+    const inside = (path: string): boolean => path.startsWith(`${folder}/`);
+    const floors = floorsOf(code.get(`${folder}/mod.ts`)!);
+    const arrows = own.filter(({ from, to }) => inside(from) && inside(to))
+      .map(({ from, to }) => [nameOf(from), nameOf(to)] as const)
+      .filter(([from, to]) => from !== to);
+    assertEquals(pictureFaults(floors, [...code.keys()].filter(inside).map(nameOf), arrows), []);
+  });
+}
+
+Deno.test("what files export is imported, by tests alone only where it is marked @internal", () => {
+  const everything = textsOf([...AREAS, "tests", "support", "bench", "examples"]);
+  const ours = ({ file }: { file: string }): boolean => code.has(file);
+  const name = ({ file, name }: { file: string; name: string }): string => `${file} ${name}`;
+  assertEquals(
+    unusedExports(everything, published).filter(ours).map(name),
+    [],
+    "nobody imports these: drop `export`",
+  );
+  const forTests = unusedExports(code, published);
+  assertEquals(
+    forTests.filter(({ internal }) => !internal).map(name),
+    [],
+    "tests alone import these: mark them `@internal`",
+  );
+  const forTestsOnly = new Set(forTests.map(name));
+  const marked = [...code].filter(([file]) => !published.has(file))
+    .flatMap(([file, text]) => exportsOf(file, text)).filter(({ internal }) => internal);
+  assertEquals(
+    marked.map(name).filter((entry) => !forTestsOnly.has(entry)),
+    [],
+    "published code imports these: they are not `@internal`",
+  );
+});
