@@ -1,6 +1,6 @@
 /** Every wait has its limit and its name; a signal ends whatever is under way. */
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { DialError, newClient, TimeoutError } from "../../../http/mod.ts";
+import { type ClientStream, DialError, newClient, TimeoutError } from "../../../http/mod.ts";
 import { SettingId } from "../../../http/h2/settings.ts";
 import {
   frames,
@@ -107,46 +107,71 @@ for (const transport of TRANSPORTS) {
   });
 
   test("timeout covers everything, redirects, retries and the body included", async () => {
+    let running = 0;
+    let moved = 0;
     await using p = await pair(transport, async (stream) => {
-      await pause(30);
-      if (stream.path === "/busy") stream.respond(503);
-      else if (stream.path.startsWith("/moved")) {
-        stream.respond(302, { location: `${stream.path}x` });
-      } else {
-        stream.respond(200);
-        for (let i = 0; i < 10; i++) {
-          await stream.write("x").catch(() => {});
-          await pause(15);
+      running++;
+      try {
+        if (stream.path === "/busy") stream.respond(503);
+        else if (stream.path === "/moved") {
+          stream.respond(302, { location: `/moved?${moved++}` });
+        } else {
+          stream.respond(200);
+          while (!stream.aborted) {
+            await stream.write("x").catch(() => {});
+            await pause(15);
+          }
         }
+        stream.closeWrite();
+      } finally {
+        running--;
       }
-      stream.closeWrite();
     });
+    const options = {
+      timeout: 100,
+      // None of these ends by itself.
+      retry: { limit: 1e6, backoff: 20 },
+      maxRedirects: Infinity,
+    };
     for (const path of ["/busy", "/moved", "/body"]) {
       const begun = performance.now();
       const error = await assertRejects(
-        () => p.client.get(p.url + path, null, { timeout: 100, retry: { limit: 9, backoff: 20 } }),
+        () => p.client.get(p.url + path, null, options),
         TimeoutError,
       );
       assertEquals([error.phase, error.ms], ["timeout", 100]);
       const took = performance.now() - begun;
-      assert(took >= 95 && took < 400, `${path} took ${took} ms`);
+      assert(took >= 95, `${path} took ${took} ms`);
     }
-    using stream = await p.client.send("GET", `${p.url}/body`, { timeout: 80 });
-    const error = await assertRejects(() => stream.readAll(), TimeoutError);
+    const error = await assertRejects(async () => {
+      using stream = await p.client.send("GET", `${p.url}/body`, { timeout: 80 });
+      await stream.readAll();
+    }, TimeoutError);
     assertEquals(error.phase, "timeout");
-    await pause(200);
+    await until(() => running === 0);
   });
 
   test("a stream nobody reads ends at its timeout", async () => {
-    let aborted = false;
+    let begun = 0;
+    let aborted = 0;
     await using p = await pair(transport, async (stream) => {
-      stream.signal.addEventListener("abort", () => aborted = true);
-      stream.respond(200);
-      await stream.write("x");
-      await until(() => aborted);
+      begun++;
+      const gone = new Promise((resolve) => stream.signal.addEventListener("abort", resolve));
+      if (!stream.aborted) {
+        stream.respond(200);
+        await stream.write("x").catch(() => {});
+        await gone;
+      }
+      aborted++;
     });
-    const stream = await p.client.send("GET", p.url, { timeout: 60 });
-    await until(() => aborted);
+    // The head may come too late for a short time on a busy machine.
+    const open = (timeout: number): Promise<ClientStream> =>
+      p.client.send("GET", p.url, { timeout }).catch((error) => {
+        if (error instanceof TimeoutError) return open(2 * timeout);
+        throw error;
+      });
+    const stream = await open(60);
+    await until(() => begun > 0 && aborted === begun);
     await assertRejects(() => stream.read(), TimeoutError, "timeout");
     assertEquals(p.client.connections.open, h1 ? 0 : 1);
   });
@@ -182,16 +207,13 @@ for (const transport of TRANSPORTS) {
 
 Deno.test("connectTimeout ends a handshake nobody answers, and says so", async () => {
   await using server = new RawServer(async (conn) => {
-    await conn.read(new Uint8Array(1000));
-    await pause(300);
+    while (await conn.read(new Uint8Array(1000)).catch(() => null) !== null);
   });
   await using client = newClient({ connectTimeout: 50 });
-  const begun = performance.now();
   const error = await assertRejects(
     () => client.get(server.url.replace("http:", "https:")),
     DialError,
   );
-  assert(performance.now() - begun < 250);
   assert(error.cause instanceof TimeoutError && error.cause.phase === "connectTimeout");
   assert(error.message.includes(`127.0.0.1:${server.port}`), error.message);
   const controller = new AbortController();
@@ -205,9 +227,10 @@ Deno.test("connectTimeout ends a handshake nobody answers, and says so", async (
 });
 
 Deno.test("a request that waits for room on its connections is limited too", async () => {
+  const refused = Promise.withResolvers<void>();
   await using(async (conn) => {
     await readRequest(conn);
-    await pause(150);
+    await refused.promise;
     await send(conn, `${OK}Content-Length: 2\r\n\r\nok`);
   }, async (client, server) => {
     const first = client.get(server.url);
@@ -216,6 +239,7 @@ Deno.test("a request that waits for room on its connections is limited too", asy
       TimeoutError,
     );
     assertEquals(error.phase, "queueTimeout");
+    refused.resolve();
     assertEquals((await first).body, "ok");
   }, { maxPerHost: 1 });
   // SETTINGS_MAX_CONCURRENT_STREAMS of 0 is a server that never takes a stream.
@@ -268,12 +292,16 @@ Deno.test("a slow answer does not cost a connection that lives its other request
     async (client, server) => {
       await client.get(server.url);
       const slow = assertRejects(
-        () => client.get(server.url, null, { headTimeout: 80 }),
+        () => client.get(server.url, null, { headTimeout: 400 }),
         TimeoutError,
       );
-      await pause(50);
-      await client.get(server.url);
-      await slow;
+      let over = false;
+      const ended = slow.finally(() => over = true);
+      while (!over) {
+        await client.get(server.url);
+        await pause(5);
+      }
+      await ended;
       await client.get(server.url);
       assertEquals(server.connections, 1);
     },
