@@ -50,32 +50,40 @@ export function callHead(
 ): CallHead | undefined {
   if (head.note instanceof CallHead) return head.note;
   const { fields } = block;
-  let codec: string | undefined;
+  let type: string | undefined;
+  let encoding: string | undefined;
   let timeout: string | undefined;
   const call = new CallHead();
   for (let i = 0; i < fields.length; i += 2) {
     const value = fields[i + 1]!;
     switch (fields[i]) {
       case "content-type":
-        codec = grpcCodec(value);
+        type = joined(type, value);
         break;
       case "grpc-timeout":
-        timeout = value;
+        timeout = joined(timeout, value);
         break;
       case "grpc-encoding":
-        call.encoding = value;
+        encoding = joined(encoding, value);
         break;
       case "grpc-accept-encoding":
         call.acceptedEncoding ??= acceptedEncoding(value);
         break;
     }
   }
+  const codec = type === undefined ? undefined : grpcCodec(type);
   if (codec === undefined) return undefined;
+  if (encoding !== undefined) call.encoding = encoding;
   call.route = routes.route(head.path);
   if (timeout !== undefined) call.timeoutMs = parseTimeout(timeout);
   call.rejection = rejection(head, call, codec, timeout);
   head.note = call;
   return call;
+}
+
+/** Repeated fields read as one list (RFC 9110 §5.3), which none of those that hold one value takes. */
+function joined(before: string | undefined, value: string): string {
+  return before === undefined ? value : `${before}, ${value}`;
 }
 
 function rejection(

@@ -6,19 +6,10 @@
  * @module
  */
 
+import { isConnectionField } from "../../http/engine.ts";
+
 /** Names the protocol keeps for itself; what users put there is not sent. */
-const RESERVED = new Set([
-  "content-type",
-  "te",
-  "host",
-  "connection",
-  "keep-alive",
-  "proxy-connection",
-  "transfer-encoding",
-  "upgrade",
-  "content-length",
-  "trailer",
-]);
+const RESERVED = new Set(["content-type", "te", "host", "content-length", "trailer"]);
 
 /** `grpc-` names users may nevertheless send or see. */
 const OPEN_GRPC_NAMES = new Set([
@@ -31,7 +22,8 @@ const OPEN_GRPC_NAMES = new Set([
 const MAX_QUOTED_NAME = 100;
 
 function isReserved(name: string): boolean {
-  return RESERVED.has(name) || (name.startsWith("grpc-") && !OPEN_GRPC_NAMES.has(name));
+  return RESERVED.has(name) || isConnectionField(name) ||
+    (name.startsWith("grpc-") && !OPEN_GRPC_NAMES.has(name));
 }
 
 /** Names that are part of the protocol on receipt and hidden from users. */

@@ -53,7 +53,7 @@ export function findService(proto: DescFile | DescService, name?: string): DescS
   }
   if (proto?.kind !== "file") {
     throw new TypeError(
-      "Cannot find service: expected a loaded proto file (loader.loaded[name]) or a service descriptor",
+      "Cannot find service: expected a loaded proto file (Loader.load() gives one) or a service descriptor",
     );
   }
   const services = proto.services;

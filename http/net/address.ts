@@ -1,9 +1,15 @@
 import type { SocketAddress } from "./socket.ts";
 
+const MAPPED = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
+
+/** An IPv4 address as such, also where a socket of both versions writes it as IPv6 (RFC 4291 §2.5.5.2). */
+export function plainAddress(hostname: string): string {
+  return hostname.includes(":") ? MAPPED.exec(hostname)?.[1] ?? hostname : hostname;
+}
+
 /** `host:port` of an address, the path of a Unix socket. */
 export function formatAddress(address: SocketAddress): string {
   if (address.transport === "unix") return address.hostname;
-  return address.hostname.includes(":")
-    ? `[${address.hostname}]:${address.port}`
-    : `${address.hostname}:${address.port}`;
+  const host = plainAddress(address.hostname);
+  return host.includes(":") ? `[${host}]:${address.port}` : `${host}:${address.port}`;
 }

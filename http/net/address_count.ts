@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { plainAddress } from "./address.ts";
 
 /** Groups of an IPv6 address that name a network: 4 of 16 bits, the /64 that one site usually has. */
 const NETWORK_GROUPS = 4;
@@ -14,10 +15,9 @@ const NETWORK_GROUPS = 4;
  * @internal
  */
 export function addressKey(hostname: string): string {
-  if (!hostname.includes(":")) return hostname;
-  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(hostname);
-  if (mapped !== null) return mapped[1]!;
-  const [address, zone] = hostname.toLowerCase().split("%");
+  const plain = plainAddress(hostname);
+  if (!plain.includes(":")) return plain;
+  const [address, zone] = plain.toLowerCase().split("%");
   const [before, after] = address!.split("::");
   const groups = before === "" ? [] : before!.split(":");
   const rest = after === undefined || after === "" ? [] : after.split(":");

@@ -377,3 +377,33 @@ Deno.test("gRPC-Web and Connect: metadata a client does not take are left out of
   assertEquals(told, ["HeadersTooLargeError", "HeadersTooLargeError"]);
   await raw.close();
 });
+
+Deno.test("fields that hold one value are refused if they are repeated", async () => {
+  const given = new grpc.Registrar();
+  given.register(GREETER, { SayHello: () => ({}) });
+  await using server = serve({ SayHello: () => ({}) });
+  await using shared = http.listen({
+    addr: "127.0.0.1:0",
+    registrar: given,
+    handler: () => new Response(null, { status: 415 }),
+  });
+  const repeated = [
+    ["content-type", "application/grpc"],
+    ["grpc-timeout", "9S", "grpc-timeout", "1S"],
+    ["grpc-encoding", "identity", "grpc-encoding", "identity"],
+  ];
+  for (const { port } of [server, shared]) {
+    const raw = await RawH2.open(port);
+    for (const [i, fields] of repeated.entries()) {
+      const id = 2 * i + 1;
+      await raw.send(
+        headers(id, call("test.Greeter/SayHello", ...fields)),
+        data(id, EMPTY, true),
+      );
+      const answer = Object.fromEntries(fieldsOf(await raw.line(`HEADERS ${id} `)));
+      const { [":status"]: status, "grpc-status": code = "" } = answer;
+      assertEquals([status, code], [["415", ""], ["200", "13"], ["200", "12"]][i]);
+    }
+    raw.close();
+  }
+});

@@ -24,11 +24,18 @@ Deno.test({
   name: "[::] is every interface of both families",
   ignore: !IPV6,
   fn: async () => {
-    await using server = listen({ addr: "[::]:0", handler: () => new Response("fine") });
-    assertEquals(server.addr, `[::]:${server.port}`);
-    await using client = newClient();
-    for (const host of ["127.0.0.1", "[::1]"]) {
-      assertEquals((await client.get(`http://${host}:${server.port}/`)).body, "fine");
+    for (const engine of ["own", "deno"] as const) {
+      await using server = listen({
+        addr: "[::]:0",
+        engine,
+        handler: (stream) => new Response(stream.remoteAddr),
+      });
+      assertEquals(server.addr, `[::]:${server.port}`);
+      await using client = newClient();
+      for (const host of ["127.0.0.1", "[::1]"]) {
+        const { body } = await client.get(`http://${host}:${server.port}/`);
+        assertEquals(body.replace(/:\d+$/, ""), host);
+      }
     }
   },
 });
