@@ -18,10 +18,12 @@ export {
   checkText,
   checkTime,
   closestName,
+  givenOptions,
   MAX_TIMER_MS,
   optionNames,
 } from "./message/options.ts";
 export { abort, printable, tell, tellError } from "./message/tell.ts";
+export { isConnectionField } from "./message/connection_fields.ts";
 export { dial, type DialOptions, type Lookup } from "./net/dial.ts";
 export { checkPlatformWays } from "./net/platform_tls.ts";
 export { checkTls, type DialTlsOptions } from "./net/tls_options.ts";

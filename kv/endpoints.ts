@@ -83,7 +83,8 @@ export interface Settings {
   readonly grpc: GrpcOptions;
 }
 
-const NAMES = optionNames<ClientOptions>({
+/** Names of {@linkcode ClientOptions}. */
+export const NAMES: readonly string[] = optionNames<ClientOptions>({
   endpoints: true,
   retry: true,
   retrySleep: true,

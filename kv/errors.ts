@@ -23,10 +23,10 @@ export class KvError extends Error {
   readonly reason: ErrorReason | undefined;
 
   /** `code` is a gRPC status code. */
-  constructor(message: string, code: number, options: KvErrorOptions = {}) {
+  constructor(message: string, code: number, options?: KvErrorOptions) {
     super(message, options);
     this.code = code;
-    this.reason = options.reason;
+    this.reason = options?.reason;
   }
 }
 
@@ -40,6 +40,9 @@ export class UnknownOutcomeError extends KvError {
 
   /** `operation` is the client's method. */
   constructor(operation: string, cause: KvError) {
+    if (!(cause instanceof KvError)) {
+      throw new TypeError("Cannot make an UnknownOutcomeError as cause must be a KvError");
+    }
     super(`outcome of ${operation} is unknown: ${cause.message}`, cause.code, {
       cause,
       reason: cause.reason,

@@ -148,6 +148,11 @@ export function ttlMessage(request: TtlRequest): { ID: bigint; keys: boolean } {
 export function watchMessage(request: WatchRequest, fragment: boolean): WatchCreateMessage {
   check("watch", request);
   const { filters = {} } = request;
+  if (typeof filters !== "object" || filters === null) {
+    throw new TypeError(
+      `Cannot watch as filters must be an object: current value is ${String(filters)}`,
+    );
+  }
   for (const name in filters) {
     if (FILTERS.includes(name)) continue;
     throw new TypeError(

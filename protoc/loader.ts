@@ -34,7 +34,8 @@ export interface LoaderOptions {
   readonly retainOptions?: boolean;
 }
 
-const LOADER_NAMES = optionNames<LoaderOptions>({
+/** Names of {@linkcode LoaderOptions}. */
+export const LOADER_NAMES: readonly string[] = optionNames<LoaderOptions>({
   resolve: true,
   sourceInfo: true,
   retainOptions: true,
@@ -186,6 +187,9 @@ export class Loader {
     paths: readonly (string | URL)[],
     options: RootOptions = {},
   ): Promise<DescFile[]> {
+    if (!Array.isArray(paths)) {
+      throw new TypeError("Cannot load files as paths must be a list of paths and URLs");
+    }
     const roots = new ImportRoots(checkRoots(options));
     const found = await findFiles(paths, roots);
     if (found.missing.length > 0) throw new ProtoError(found.missing);

@@ -15,6 +15,7 @@ import {
   checkTime,
   checkTls,
   type DialTlsOptions,
+  givenOptions,
   h2,
   type Lookup,
   MAX_TIMER_MS,
@@ -116,7 +117,8 @@ export interface Settings {
 
 const WHAT = "make a client";
 
-const CLIENT_OPTIONS = optionNames<ClientOptions>({
+/** Names of {@linkcode ClientOptions}. */
+export const CLIENT_OPTIONS: readonly string[] = optionNames<ClientOptions>({
   targets: true,
   tls: true,
   maxReceiveSize: true,
@@ -189,7 +191,7 @@ export function settingsOf(options: ClientOptions): Settings {
         streamWindow: DEFAULT_STREAM_WINDOW,
         // A server that accepts and says nothing has not been connected to.
         prefaceTimeout: connectTimeout > MAX_TIMER_MS ? 0 : connectTimeout,
-        ...options.http2,
+        ...givenOptions(options.http2),
         ...keepaliveOf(options.keepalive),
       },
     },

@@ -3,7 +3,7 @@ import { abortable } from "@std/async";
 import { printable } from "../../http/engine.ts";
 import type { CallContext } from "../wire/call_context.ts";
 import { healthFile } from "./proto/health.ts";
-import type { Registrar } from "./registrar.ts";
+import { checkRegistrar, type Registrar } from "./registrar.ts";
 
 /** What can be said of a service. */
 export type HealthStatus = "SERVING" | "NOT_SERVING" | "UNKNOWN";
@@ -44,6 +44,7 @@ export class Health {
 
   /** Adds the service to those of a server. Throws `TypeError` if it has one of that name. */
   register(registrar: Registrar): this {
+    checkRegistrar("tell health", registrar);
     registrar.register(healthFile(), {
       Check: (request: CheckRequest) => this.#check(request),
       List: () => this.#list(),

@@ -9,7 +9,7 @@ import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { code } from "../wire/code.ts";
 import { reflectionFiles } from "./proto/reflection.ts";
-import type { Registrar } from "./registrar.ts";
+import { checkRegistrar, type Registrar } from "./registrar.ts";
 
 /** A question, as both versions of the protocol put it. */
 interface ReflectionRequest {
@@ -44,6 +44,7 @@ interface Answer {
  * ```
  */
 export function reflection(registrar: Registrar): void {
+  checkRegistrar("answer reflection", registrar);
   let index = new SchemaIndex([]);
   async function* answers(requests: AsyncIterable<ReflectionRequest>): AsyncGenerator<object> {
     const sent = new Set<string>();

@@ -135,6 +135,14 @@ export class Registrar {
   }
 }
 
+/** Checks what should hold the services. Throws `TypeError` if it is no `Registrar`. */
+export function checkRegistrar(what: string, registrar: unknown): Registrar {
+  if (registrar instanceof Registrar) return registrar;
+  throw new TypeError(
+    `Cannot ${what} without services: give registrar: a Registrar with services registered`,
+  );
+}
+
 function handlerOf(desc: DescMethod, handlers: Handlers): AnyHandler | undefined {
   return handlers[desc.name] ?? handlers[desc.localName];
 }

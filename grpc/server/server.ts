@@ -1,6 +1,7 @@
 import {
   checkOptions,
   type ExchangeTaker,
+  givenOptions,
   h2,
   LISTEN_NAMES,
   optionNames,
@@ -16,7 +17,7 @@ import {
   checkCallSettings,
   type WebSettings,
 } from "./exchanges.ts";
-import { Registrar } from "./registrar.ts";
+import { checkRegistrar, type Registrar } from "./registrar.ts";
 
 /** Settings of {@linkcode listen}. */
 export interface ServerOptions extends ListenOptions, CallSettings {
@@ -50,7 +51,8 @@ const GRPC_ABUSE_LIMITS: h2.AbuseLimits = {
 /** Where a gRPC server is not as other servers of HTTP: calls are many and small. */
 const GRPC_LIMITS: ServerLimits = { maxStreams: 1000, drainTimeout: 10_000 };
 
-const OPTION_NAMES = optionNames<ServerOptions>({
+/** Names of {@linkcode ServerOptions}. */
+export const OPTION_NAMES: readonly string[] = optionNames<ServerOptions>({
   ...LISTEN_NAMES,
   ...CALL_SETTING_NAMES,
   registrar: true,
@@ -102,19 +104,25 @@ export function serveOptions(options: ServerOptions): ServeOptions {
   const { onError, ...rest } = options;
   return {
     ...rest,
-    taker: new CallRouter(checkRegistrar(options.registrar), options, true),
+    taker: new CallRouter(checkRegistrar("serve gRPC", options.registrar), options, true),
     alpnProtos: options.alpnProtos ?? ["h2"],
     limits: withDefaults(options.limits),
-    http2: { streamWindow: DEFAULT_STREAM_WINDOW, abuse: GRPC_ABUSE_LIMITS, ...options.http2 },
+    http2: {
+      streamWindow: DEFAULT_STREAM_WINDOW,
+      abuse: GRPC_ABUSE_LIMITS,
+      ...givenOptions(options.http2),
+    },
     ...(onError === undefined
       ? {}
       : { onError: onError === null ? null : (error: unknown) => onError(error, "") }),
   };
 }
 
-function withDefaults(limits: ServerLimits = {}): ServerLimits {
-  const set = Object.entries(limits).filter(([, value]) => value !== undefined);
-  return { ...GRPC_LIMITS, ...Object.fromEntries(set) };
+function withDefaults(limits: ServerLimits | undefined): ServerLimits {
+  if (limits !== undefined && (typeof limits !== "object" || limits === null)) {
+    throw new TypeError("Cannot serve gRPC as limits must be an object");
+  }
+  return { ...GRPC_LIMITS, ...givenOptions(limits) };
 }
 
 /** Settings of {@linkcode mount}. */
@@ -143,19 +151,13 @@ export interface MountOptions extends CallSettings, WebSettings {
 export function mount(options: MountOptions): ExchangeTaker {
   checkOptions("mount services", MOUNT_NAMES, options);
   checkCallSettings("mount services", options);
-  return new CallRouter(checkRegistrar(options.registrar), options);
+  return new CallRouter(checkRegistrar("serve gRPC", options.registrar), options);
 }
 
-const MOUNT_NAMES = optionNames<MountOptions>({
+/** Names of {@linkcode MountOptions}. */
+export const MOUNT_NAMES: readonly string[] = optionNames<MountOptions>({
   ...CALL_SETTING_NAMES,
   registrar: true,
   cors: true,
   registry: true,
 });
-
-function checkRegistrar(registrar: unknown): Registrar {
-  if (registrar instanceof Registrar) return registrar;
-  throw new TypeError(
-    "Cannot serve gRPC without services: give registrar: a Registrar with services registered",
-  );
-}

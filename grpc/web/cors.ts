@@ -15,6 +15,9 @@ export type Origins = readonly string[];
 
 /** Checks origins given by users. Throws `TypeError` on what no browser sends. */
 export function checkOrigins(origins: Origins): Origins {
+  if (!Array.isArray(origins)) {
+    throw new TypeError("Cannot use cors as it must be a list of origins");
+  }
   for (const origin of origins) {
     if (origin === "*" || URL.canParse(origin) && new URL(origin).origin === origin) continue;
     throw new TypeError(

@@ -226,7 +226,7 @@ export class Client implements AsyncDisposable {
         {
           decompress: options.decompress ?? false,
           maxResponseBytes: options.maxResponseBytes ?? this.#options.maxResponseBytes ?? 0,
-          onDownload: options.onDownload ?? this.#options.onDownload,
+          onDownload: options.onDownload ?? this.#options.onDownload ?? undefined,
           onOver: () => control.release(),
         },
         target.href,
@@ -319,7 +319,7 @@ export class Client implements AsyncDisposable {
       decompress: options.decompress ?? this.#options.decompress ?? true,
       maxResponseBytes: options.maxResponseBytes ?? this.#options.maxResponseBytes ??
         CLIENT_DEFAULTS.maxResponseBytes,
-      onDownload: options.onDownload ?? this.#options.onDownload,
+      onDownload: options.onDownload ?? this.#options.onDownload ?? undefined,
       onOver: () => control.release(),
     };
   }
@@ -410,7 +410,7 @@ export class Client implements AsyncDisposable {
         }, hop);
         chain.checkSingle(head.fields);
         const next = chain.next(hop, head.status, location);
-        const onRedirect = options.onRedirect ?? this.#options.onRedirect;
+        const onRedirect = options.onRedirect ?? this.#options.onRedirect ?? undefined;
         if (onRedirect !== undefined) {
           const asked = onRedirect(next.target.href, head.status, hop.target.href);
           const follow = isThenable(asked) ? await control.during(asked) : asked;
@@ -489,7 +489,7 @@ export class Client implements AsyncDisposable {
     prepared: Prepared,
     options: RequestOptions,
   ): Promise<ResponseStart> {
-    const onUpload = options.onUpload ?? this.#options.onUpload;
+    const onUpload = options.onUpload ?? this.#options.onUpload ?? undefined;
     if (body.pieces === null && !prepared.expect && onUpload === undefined) {
       exchange.finish(body.bytes);
       return await exchange.head();
@@ -521,7 +521,14 @@ export class Client implements AsyncDisposable {
       fields = without(fields, "host");
     }
     if (proxy !== null && target.scheme === "http") {
-      // RFC 9112 §3.2.2: to a proxy, the target is the whole URL.
+      // RFC 9112 §3.2.2: to a proxy, the target is the whole URL, and its host goes before Host.
+      if (authority.toLowerCase() !== target.authority.toLowerCase()) {
+        throw new TypeError(
+          `Cannot request with a host of its own through an http proxy, which goes by the URL: host is ${
+            JSON.stringify(authority)
+          }, the URL's is ${JSON.stringify(target.authority)}`,
+        );
+      }
       path = target.origin + target.path;
       const credentials = proxyFields(proxy);
       if (credentials.length > 0) {

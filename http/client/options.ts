@@ -16,6 +16,7 @@ import {
   checkText,
   checkTime,
   closestName,
+  givenOptions,
   optionNames,
 } from "../message/options.ts";
 import type { PoolOptions } from "./pool.ts";
@@ -201,9 +202,11 @@ const REQUEST_FLAGS = {
 } as const;
 const { signal: _signal, json: _json, ...DEFAULT_FLAGS } = REQUEST_FLAGS;
 
-const REQUEST_NAMES = optionNames<RequestOptions>(REQUEST_FLAGS);
+/** Names of {@linkcode RequestOptions}. */
+export const REQUEST_NAMES: readonly string[] = optionNames<RequestOptions>(REQUEST_FLAGS);
 const SEND_NAMES = optionNames<SendOptions>({ ...REQUEST_FLAGS, headers: true, body: true });
-const STREAM_NAMES = optionNames<StreamOptions>({
+/** Names of {@linkcode StreamOptions}. */
+export const STREAM_NAMES: readonly string[] = optionNames<StreamOptions>({
   headers: true,
   signal: true,
   timeout: true,
@@ -215,7 +218,8 @@ const STREAM_NAMES = optionNames<StreamOptions>({
   decompress: true,
   onDownload: true,
 });
-const CLIENT_NAMES = optionNames<ClientOptions>({
+/** Names of {@linkcode ClientOptions}. */
+export const CLIENT_NAMES: readonly string[] = optionNames<ClientOptions>({
   ...DEFAULT_FLAGS,
   maxIdlePerHost: true,
   maxPerHost: true,
@@ -268,6 +272,7 @@ function checkRequest(names: readonly string[], options: RequestOptions): void {
  * @throws {TypeError} If one is unknown or cannot be used.
  */
 function checkStreamOptions(options: StreamOptions): void {
+  checkOptions("request", SEND_NAMES, options);
   for (const name of Object.keys(options)) {
     if (STREAM_NAMES.includes(name) || !SEND_NAMES.includes(name)) continue;
     throw new TypeError(
@@ -424,7 +429,7 @@ export function poolOptions(options: ClientOptions): PoolOptions {
     unixSocket: options.unixSocket ?? null,
     lookup: options.lookup ?? null,
     maxHeaderBytes: options.maxHeaderBytes ?? CLIENT_DEFAULTS.maxHeaderBytes,
-    http2: options.http2 ?? {},
+    http2: givenOptions(options.http2),
     engine: options.engine ?? "own",
     tls: {
       alpnProtos,
@@ -441,7 +446,7 @@ function checkPlatform(what: string, options: ClientOptions): void {
   const { proxy, lookup } = options;
   checkPlatformWays(what, {
     tls: options,
-    lookup: lookup !== undefined,
+    lookup: (lookup ?? null) !== null,
     tunnel: proxy?.https !== undefined,
     notTcp: proxy?.https?.startsWith("https:") ? "proxy.https cannot be an https: URL" : null,
   });

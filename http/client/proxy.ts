@@ -38,6 +38,9 @@ export interface ProxyConfig {
 export function proxyFromEnv(
   get: (name: string) => string | undefined = (name) => Deno.env.get(name),
 ): ProxyConfig {
+  if (typeof get !== "function") {
+    throw new TypeError("Cannot read the environment as get must be a function of a name");
+  }
   const value = (name: string) => get(name.toLowerCase()) || get(name) || undefined;
   const http = get("http_proxy") ||
     (get("REQUEST_METHOD") === undefined ? get("HTTP_PROXY") : undefined);

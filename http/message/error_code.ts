@@ -20,5 +20,5 @@ const NAMES: readonly string[] = Object.keys(ErrorCode);
 
 /** The name of a code, or its number where RFC 9113 has no name for it. */
 export function errorCodeName(code: number): string {
-  return NAMES[code] ?? `0x${code.toString(16)}`;
+  return NAMES[code] ?? `0x${Number(code).toString(16)}`;
 }

@@ -30,6 +30,14 @@ export function checkOptions(what: string, known: readonly string[], given: unkn
   }
 }
 
+/** The options that are set: laid over defaults, one that is undefined leaves them. */
+export function givenOptions<T extends object>(options: T | undefined): {
+  [K in keyof T]?: Exclude<T[K], undefined>;
+} {
+  const given = Object.entries(options ?? {}).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
 /**
  * The names of an option bag, for {@linkcode checkOptions}. A name that is forgotten, or is none, does
  * not compile.

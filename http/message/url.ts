@@ -33,7 +33,14 @@ const known = new Map<string, Target>();
  * @throws {TypeError} If it is not an absolute `http:` or `https:` URL.
  */
 export function parseTarget(url: string | URL): Target {
-  const text = typeof url === "string" ? url : url.href;
+  const text = typeof url === "string" ? url : url?.href;
+  if (typeof text !== "string") {
+    throw new TypeError(
+      `Cannot request as url must be a string or a URL: current value is ${
+        url === null ? "null" : typeof url
+      }`,
+    );
+  }
   const before = known.get(text);
   if (before !== undefined) return before;
   const target = read(text);

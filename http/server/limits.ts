@@ -5,7 +5,13 @@
  * @module
  */
 import { MinRate } from "../time/min_rate.ts";
-import { checkCount, checkNumber, checkOptions, checkTime } from "../message/options.ts";
+import {
+  checkCount,
+  checkNumber,
+  checkOptions,
+  checkTime,
+  givenOptions,
+} from "../message/options.ts";
 
 /** Limits of a server. Times are milliseconds; 0 switches a time limit off. */
 export interface ServerLimits {
@@ -124,12 +130,16 @@ const NAMES = Object.keys(DEFAULT_SERVER_LIMITS) as (keyof ServerLimits)[];
 const TIME = /(?:Timeout|Interval|Age|Grace)$/;
 
 /**
- * Fills in the defaults.
+ * Fills in the defaults. What `before` sets goes before.
  *
  * @throws {TypeError} If a limit is not a number >= 0, or has a name that is none.
  */
-export function serverLimits(limits: ServerLimits = {}): Required<ServerLimits> {
-  checkOptions("listen with limits", NAMES, limits);
+export function serverLimits(
+  given: ServerLimits = {},
+  before: { readonly [K in keyof ServerLimits]?: number | undefined } = {},
+): Required<ServerLimits> {
+  checkOptions("listen with limits", NAMES, given);
+  const limits = { ...given, ...givenOptions(before) };
   const merged: { -readonly [K in keyof ServerLimits]-?: number } = { ...DEFAULT_SERVER_LIMITS };
   for (const name of NAMES) {
     const value = limits[name];

@@ -83,7 +83,8 @@ export interface HttpServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-const NAMES = optionNames<ServerOptions>({
+/** Names of {@linkcode ServerOptions}. */
+export const NAMES: readonly string[] = optionNames<ServerOptions>({
   ...LISTEN_NAMES,
   handler: true,
   registrar: true,

@@ -85,7 +85,7 @@ export async function platformWebSocket(
   options: WebSocketOptions,
   answer: (response: Response) => void,
 ): Promise<WebSocketConnection> {
-  for (const [name, value] of Object.entries(options)) {
+  for (const [name, value] of Object.entries(options ?? {})) {
     if (value !== undefined && !KEPT.includes(name)) {
       throw new TypeError(
         `Cannot upgrade with ${name} on engine "deno": Deno.upgradeWebSocket has no such thing`,

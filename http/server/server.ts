@@ -19,7 +19,7 @@ import { type ErrorListener, type Handler, runHandler } from "./handler.ts";
 import { latin1 } from "../message/headers.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
-import { MAX_TIMER_MS } from "../message/options.ts";
+import { givenOptions, MAX_TIMER_MS } from "../message/options.ts";
 import type { Inspect } from "../message/inspect.ts";
 import { printable, tell, tellError } from "../message/tell.ts";
 import type { Certificate } from "../net/certificate.ts";
@@ -118,11 +118,8 @@ export class Server implements AsyncDisposable {
   /** See {@linkcode serve}. */
   constructor(options: ServeOptions) {
     this.#options = options;
-    this.#limits = serverLimits({
-      ...options.limits,
-      ...(options.maxConnections === undefined ? {} : { maxConnections: options.maxConnections }),
-      ...(options.drainTimeout === undefined ? {} : { drainTimeout: options.drainTimeout }),
-    });
+    const { maxConnections, drainTimeout } = options;
+    this.#limits = serverLimits(options.limits, { maxConnections, drainTimeout });
     if (options.handler !== undefined && typeof options.handler !== "function") {
       throw new TypeError(
         `Cannot listen as handler must be a function: got ${typeof options.handler}`,
@@ -297,7 +294,7 @@ export class Server implements AsyncDisposable {
       minWriteRate: limits.minWriteRate,
       idleTimeout: limits.idleTimeout,
       ...keepalive(limits),
-      ...this.#options.http2,
+      ...givenOptions(this.#options.http2),
     });
     const age = limits.maxConnectionAge === 0 ? null : new ConnectionAge(
       limits,

@@ -17,6 +17,9 @@ export interface Diagnostic {
 
 /** `file:line:col: message`, or `file: message` when the position is not known. */
 export function formatDiagnostic(diagnostic: Diagnostic): string {
+  if (typeof diagnostic !== "object" || diagnostic === null) {
+    throw new TypeError("Cannot format a diagnostic as it must be an object with file and message");
+  }
   const { file, line, column, message, severity } = diagnostic;
   const position = line > 0 ? `${file}:${line}:${column}` : file;
   return `${position}: ${severity === "warning" ? "warning: " : ""}${message}`;
@@ -67,6 +70,9 @@ export class ProtoError extends Error {
 
   /** Wraps the errors of a run; there is at least one. */
   constructor(diagnostics: readonly Diagnostic[]) {
+    if (!Array.isArray(diagnostics)) {
+      throw new TypeError("Cannot make a ProtoError as diagnostics must be a list");
+    }
     super(diagnostics.map(formatDiagnostic).join("\n"));
     this.name = "ProtoError";
     this.diagnostics = diagnostics;

@@ -273,6 +273,19 @@ Deno.test("newClient() refuses proxies it cannot use, and keeps their passwords 
   }
 });
 
+Deno.test("a host of its own is refused where a proxy would go by the URL", async () => {
+  await using client = newClient({ proxy: { http: "http://127.0.0.1:1" } });
+  const error = await assertRejects(
+    () => client.get("http://server.test/", { host: "other.test" }),
+    TypeError,
+  );
+  assertEquals(
+    error.message,
+    'Cannot request with a host of its own through an http proxy, which goes by the URL: host is "other.test", the URL\'s is "server.test"',
+  );
+  await assertRejects(() => client.get("http://server.test/", { host: "server.test" }), DialError);
+});
+
 Deno.test("proxies of the environment are used only if asked for", async () => {
   await using server = listen({
     addr: "127.0.0.1:0",

@@ -1,4 +1,4 @@
-import { assertEquals, assertThrows } from "@std/assert";
+import { assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
   checkBoolean,
   checkCallback,
@@ -9,8 +9,10 @@ import {
   checkText,
   checkTime,
   closestName,
+  givenOptions,
   optionNames,
 } from "../../../http/message/options.ts";
+import { HeadersTooLargeError, listen, newClient } from "../../../http/mod.ts";
 
 const NAMES = optionNames<{ timeout?: number; maxIdlePerHost?: number; tls: boolean }>({
   timeout: true,
@@ -103,4 +105,31 @@ Deno.test("what a wrong value holds is not repeated at length, nor what is insid
     assertThrows(() => checkText("run", "key", { secret: 1 }), TypeError).message,
     "Cannot run as key must be a string: current value is object",
   );
+});
+
+Deno.test("options that are undefined leave the defaults they are laid over", () => {
+  assertEquals({ a: 1, b: 2, ...givenOptions({ a: undefined, b: 3, c: null }) }, {
+    a: 1,
+    b: 3,
+    c: null,
+  });
+  assertEquals(givenOptions(undefined), {});
+});
+
+Deno.test("undefined options of HTTP/2 leave what limits say", async () => {
+  const http2 = { maxHeaderListSize: undefined } as never;
+  await using server = listen({
+    addr: "127.0.0.1:0",
+    handler: (stream) => stream.closeWrite(),
+    limits: { maxHeaderBytes: 1234 },
+    http2,
+  });
+  await using client = newClient({ alpnProtos: ["h2"], http2 });
+  const url = `http://${server.addr}/`;
+  await client.get(url);
+  const error = await assertRejects(
+    () => client.get(url, { "x-large": "x".repeat(1234) }),
+    HeadersTooLargeError,
+  );
+  assertEquals(error.limit, 1234);
 });
