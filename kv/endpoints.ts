@@ -83,7 +83,11 @@ export interface Settings {
   readonly grpc: GrpcOptions;
 }
 
-/** Names of {@linkcode ClientOptions}. */
+/**
+ * Names of {@linkcode ClientOptions}.
+ *
+ * @internal
+ */
 export const NAMES: readonly string[] = optionNames<ClientOptions>({
   endpoints: true,
   retry: true,

@@ -34,7 +34,11 @@ export interface LoaderOptions {
   readonly retainOptions?: boolean;
 }
 
-/** Names of {@linkcode LoaderOptions}. */
+/**
+ * Names of {@linkcode LoaderOptions}.
+ *
+ * @internal
+ */
 export const LOADER_NAMES: readonly string[] = optionNames<LoaderOptions>({
   resolve: true,
   sourceInfo: true,

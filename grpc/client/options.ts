@@ -117,7 +117,11 @@ export interface Settings {
 
 const WHAT = "make a client";
 
-/** Names of {@linkcode ClientOptions}. */
+/**
+ * Names of {@linkcode ClientOptions}.
+ *
+ * @internal
+ */
 export const CLIENT_OPTIONS: readonly string[] = optionNames<ClientOptions>({
   targets: true,
   tls: true,

@@ -51,7 +51,11 @@ const GRPC_ABUSE_LIMITS: h2.AbuseLimits = {
 /** Where a gRPC server is not as other servers of HTTP: calls are many and small. */
 const GRPC_LIMITS: ServerLimits = { maxStreams: 1000, drainTimeout: 10_000 };
 
-/** Names of {@linkcode ServerOptions}. */
+/**
+ * Names of {@linkcode ServerOptions}.
+ *
+ * @internal
+ */
 export const OPTION_NAMES: readonly string[] = optionNames<ServerOptions>({
   ...LISTEN_NAMES,
   ...CALL_SETTING_NAMES,
@@ -154,7 +158,11 @@ export function mount(options: MountOptions): ExchangeTaker {
   return new CallRouter(checkRegistrar("serve gRPC", options.registrar), options);
 }
 
-/** Names of {@linkcode MountOptions}. */
+/**
+ * Names of {@linkcode MountOptions}.
+ *
+ * @internal
+ */
 export const MOUNT_NAMES: readonly string[] = optionNames<MountOptions>({
   ...CALL_SETTING_NAMES,
   registrar: true,

@@ -202,10 +202,18 @@ const REQUEST_FLAGS = {
 } as const;
 const { signal: _signal, json: _json, ...DEFAULT_FLAGS } = REQUEST_FLAGS;
 
-/** Names of {@linkcode RequestOptions}. */
+/**
+ * Names of {@linkcode RequestOptions}.
+ *
+ * @internal
+ */
 export const REQUEST_NAMES: readonly string[] = optionNames<RequestOptions>(REQUEST_FLAGS);
 const SEND_NAMES = optionNames<SendOptions>({ ...REQUEST_FLAGS, headers: true, body: true });
-/** Names of {@linkcode StreamOptions}. */
+/**
+ * Names of {@linkcode StreamOptions}.
+ *
+ * @internal
+ */
 export const STREAM_NAMES: readonly string[] = optionNames<StreamOptions>({
   headers: true,
   signal: true,
@@ -218,7 +226,11 @@ export const STREAM_NAMES: readonly string[] = optionNames<StreamOptions>({
   decompress: true,
   onDownload: true,
 });
-/** Names of {@linkcode ClientOptions}. */
+/**
+ * Names of {@linkcode ClientOptions}.
+ *
+ * @internal
+ */
 export const CLIENT_NAMES: readonly string[] = optionNames<ClientOptions>({
   ...DEFAULT_FLAGS,
   maxIdlePerHost: true,

@@ -83,7 +83,11 @@ export interface HttpServer extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** Names of {@linkcode ServerOptions}. */
+/**
+ * Names of {@linkcode ServerOptions}.
+ *
+ * @internal
+ */
 export const NAMES: readonly string[] = optionNames<ServerOptions>({
   ...LISTEN_NAMES,
   handler: true,
