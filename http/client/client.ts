@@ -491,7 +491,12 @@ export class Client implements AsyncDisposable {
   ): Promise<ResponseStart> {
     const onUpload = options.onUpload ?? this.#options.onUpload ?? undefined;
     if (body.pieces === null && !prepared.expect && onUpload === undefined) {
-      exchange.finish(body.bytes);
+      try {
+        exchange.finish(body.bytes);
+      } catch (error) {
+        exchange.abort(error as Error);
+        throw error;
+      }
       return await exchange.head();
     }
     const sending = upload(exchange, body, prepared.expect, onUpload);

@@ -11,6 +11,7 @@ import {
 import { Decoder, type FieldBlock, headerListSize, HpackError, Template } from "../hpack/mod.ts";
 import { AbuseGuard, CLIENT_ABUSE_LIMITS, DEFAULT_ABUSE_LIMITS, MIN_MEAN_OCTETS } from "./abuse.ts";
 import { ErrorCode, errorCodeName } from "../message/error_code.ts";
+import { PIECE_CHANGED } from "../net/out_buffer.ts";
 import { tellError } from "../message/tell.ts";
 import type { ConnectionOptions, ConnectionOwner } from "./connection_options.ts";
 import { DEFAULT_CONNECTION_WINDOW, DEFAULT_STREAM_WINDOW, MAX_WINDOW } from "./flow.ts";
@@ -126,7 +127,12 @@ export class Connection implements FrameSink, StreamHost {
     this.#table = new StreamTable(role);
     this.streams = this.#table.open;
     const wantWrite = () => owner.wantWrite();
-    this.outbound = new Outbound(this.writer, wantWrite, (stream) => this.#localEnded(stream));
+    this.outbound = new Outbound(
+      this.writer,
+      wantWrite,
+      (stream) => this.#localEnded(stream),
+      (stream) => this.#outputLost(stream),
+    );
     this.#inbound = new Inbound(
       this.#options.streamWindow,
       this.#options.connectionWindow,
@@ -255,7 +261,7 @@ export class Connection implements FrameSink, StreamHost {
     if (dependsOn === id) return this.#refuse(id, ErrorCode.PROTOCOL_ERROR);
     if (
       this.streams.size + this.#table.lingering >= this.#options.maxConcurrentStreams ||
-      this.writer.out.length > MAX_UNSENT_OUTPUT || this.outbound.holdsMore(MAX_QUEUED_OUTPUT)
+      this.writer.out.length > MAX_UNSENT_OUTPUT || this.outbound.holdsBeside(MAX_QUEUED_OUTPUT)
     ) {
       return this.#refuse(id, ErrorCode.REFUSED_STREAM);
     }
@@ -304,7 +310,7 @@ export class Connection implements FrameSink, StreamHost {
       return this.#streamError(
         stream,
         ErrorCode.ENHANCE_YOUR_CALM,
-        `header list must be <= ${this.#options.maxHeaderListSize} octets`,
+        `header list must be <= ${this.#options.maxHeaderListSize} octets in <= ${this.#options.maxFields} fields`,
       );
     }
     let fault = "";
@@ -591,6 +597,13 @@ export class Connection implements FrameSink, StreamHost {
   #localEnded(stream: StreamRecord): void {
     stream.state = afterLocalEnd(stream.state);
     if (stream.state === State.CLOSED) this.#retire(stream);
+  }
+
+  #outputLost(stream: StreamRecord): void {
+    const error = new StreamResetError(ErrorCode.INTERNAL_ERROR, "local", PIECE_CHANGED);
+    tellError(undefined, "A body could not be sent", error);
+    this.resetStream(stream, ErrorCode.INTERNAL_ERROR);
+    stream.onReset(error);
   }
 
   /** The consumer of a stream took `n` octets. */

@@ -20,17 +20,23 @@ export class Outbound implements SendSide, StreamOutput {
   #allowed: number = INITIAL_CONNECTION_WINDOW;
   readonly #wantWrite: () => void;
   readonly #localEnded: (stream: StreamRecord) => void;
+  readonly #lost: (stream: StreamRecord) => void;
   readonly #scheduler = new Scheduler();
 
-  /** `localEnded` is called once END_STREAM of a stream is in the output. */
+  /**
+   * `localEnded` is called once END_STREAM of a stream is in the output, `lost` if what a stream was
+   * given to send is not there any more.
+   */
   constructor(
     writer: FrameWriter,
     wantWrite: () => void,
     localEnded: (stream: StreamRecord) => void,
+    lost: (stream: StreamRecord) => void,
   ) {
     this.writer = writer;
     this.#wantWrite = wantWrite;
     this.#localEnded = localEnded;
+    this.#lost = lost;
   }
 
   /** Octets of DATA sent. */
@@ -43,13 +49,13 @@ export class Outbound implements SendSide, StreamOutput {
     return this.#scheduler.queued;
   }
 
-  /** Whether flow control holds back more than `octets` beside the stream with the most. */
-  holdsMore(octets: number): boolean {
+  /** Whether flow control holds back so many octets beside the stream with the most. */
+  holdsBeside(octets: number): boolean {
     const { queued } = this;
-    if (queued <= octets) return false;
+    if (queued < octets) return false;
     let most = 0;
     for (const stream of this.blocked) most = Math.max(most, stream.queue!.length);
-    return queued - most > octets;
+    return queued - most >= octets;
   }
 
   /** Whether no output is held back. */
@@ -131,6 +137,10 @@ export class Outbound implements SendSide, StreamOutput {
     else if (end !== null) this.writer.headers(stream.id, end, true);
     this.#wantWrite();
     this.#localEnded(stream);
+  }
+
+  outputLost(stream: StreamRecord): void {
+    this.#lost(stream);
   }
 
   rstStream(id: number, code: number): void {

@@ -13,6 +13,8 @@ export interface SendSide {
   sendWindow: number;
   /** The queue ran empty and this side ends: with `end`, or null if END_STREAM went with the data. */
   finishOutput(stream: StreamRecord, end: End | null): void;
+  /** What was queued is not there any more. */
+  outputLost(stream: StreamRecord): void;
 }
 
 /**
@@ -61,8 +63,16 @@ export class Scheduler {
     const n = Math.min(queue.length, stream.sendWindow, side.sendWindow, side.writer.maxFrameSize);
     if (n <= 0) return;
     const last = n === queue.length && queue.end === true;
+    const { out } = side.writer;
+    const { length } = out;
     const payload = side.writer.data(stream.id, n, last);
-    queue.copy(side.writer.out.bytes, payload, n);
+    try {
+      queue.move(out.bytes, payload, n);
+    } catch {
+      // Its owner gave the buffer away meanwhile, or made it smaller.
+      out.length = length;
+      return side.outputLost(stream);
+    }
     stream.sendWindow -= n;
     side.sendWindow -= n;
     this.queued -= n;

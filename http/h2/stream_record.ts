@@ -38,22 +38,23 @@ export class SendQueue {
     this.length += bytes.length;
   }
 
-  /** Moves `n` bytes to `out` at `offset`. */
-  copy(out: Uint8Array, offset: number, n: number): void {
-    this.length -= n;
-    this.taken += n;
-    while (n > 0) {
+  /** Moves `n` bytes to `out` at `offset`. Throws if what was pushed is not what it was. */
+  move(out: Uint8Array, offset: number, n: number): void {
+    let left = n;
+    while (left > 0) {
       const chunk = this.chunks[this.index]!;
-      const k = Math.min(n, chunk.length - this.offset);
+      const k = Math.min(left, chunk.length - this.offset);
       out.set(chunk.subarray(this.offset, this.offset + k), offset);
       offset += k;
-      n -= k;
+      left -= k;
       this.offset += k;
       if (this.offset === chunk.length) {
         this.chunks[this.index++] = NOTHING;
         this.offset = 0;
       }
     }
+    this.length -= n;
+    this.taken += n;
     // Half of it at least, so that a chunk is moved once on average however many wait.
     if (this.index > 64 && this.index * 2 >= this.chunks.length) {
       this.chunks.splice(0, this.index);

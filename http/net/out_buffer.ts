@@ -16,6 +16,10 @@ const MAX_POOL_BYTES = 8 << 20;
 /** Pieces longer than this are sent from where they are. */
 const COPY_BYTES = 4 << 10;
 
+/** What senders are told whose bytes were changed before they left. */
+export const PIECE_CHANGED =
+  "a piece of the body was given away or made smaller before it was sent: give a copy";
+
 const NONE = new Uint8Array(0);
 
 /** Free buffers by size: `MIN_CAPACITY << index`. */
@@ -53,12 +57,14 @@ export class OutBuffer {
   bytes: Uint8Array = NONE;
   /** Bytes written into `bytes`. */
   length = 0;
-  /** Long pieces and the full buffers between them, each followed by its buffer if that is lent. */
-  #queue: (Uint8Array | null)[] = [];
+  /** Bytes the batch taken last was given with; it has less if its owner changed it meanwhile. */
+  taken = 0;
+  /** Long pieces, each followed by its size, and full buffers between them, followed by the whole. */
+  #queue: (Uint8Array | number)[] = [];
   #head = 0;
   #queued = 0;
   /** The lent buffer of the batch that was taken last. */
-  #taken: Uint8Array | null = null;
+  #lent: Uint8Array | null = null;
   /** What the next buffer should hold: batches of one connection are alike. */
   #capacity = MIN_CAPACITY;
 
@@ -86,7 +92,7 @@ export class OutBuffer {
   append(piece: Uint8Array): void {
     if (piece.length > COPY_BYTES) {
       this.#seal();
-      this.#queue.push(piece, null);
+      this.#queue.push(piece, piece.length);
       this.#queued += piece.length;
       return;
     }
@@ -111,24 +117,27 @@ export class OutBuffer {
    */
   take(): Uint8Array {
     if (this.#head < this.#queue.length) {
-      const piece = this.#queue[this.#head]!;
-      this.#taken = this.#queue[this.#head + 1]!;
+      const piece = this.#queue[this.#head] as Uint8Array;
+      const given = this.#queue[this.#head + 1]!;
+      this.#lent = typeof given === "number" ? null : given;
+      this.taken = typeof given === "number" ? given : piece.length;
       this.#head += 2;
-      this.#queued -= piece.length;
+      this.#queued -= this.taken;
       if (this.#head === this.#queue.length) {
         this.#queue = [];
         this.#head = 0;
       } else {
-        this.#queue[this.#head - 2] = null;
+        this.#queue[this.#head - 2] = NONE;
       }
       return piece;
     }
-    if (this.length === 0) return NONE;
     const { bytes, length } = this;
+    this.taken = length;
+    if (length === 0) return NONE;
     this.#capacity = length > bytes.length >> 2
       ? Math.min(bytes.length, MAX_POOLED_CAPACITY)
       : Math.max(MIN_CAPACITY, bytes.length >> 1);
-    this.#taken = bytes;
+    this.#lent = bytes;
     this.bytes = NONE;
     this.length = 0;
     return bytes.subarray(0, length);
@@ -136,9 +145,9 @@ export class OutBuffer {
 
   /** The batch is on the wire: its buffer may serve others. */
   release(): void {
-    const taken = this.#taken;
-    this.#taken = null;
-    if (taken !== null) giveBack(taken);
+    const lent = this.#lent;
+    this.#lent = null;
+    if (lent !== null) giveBack(lent);
   }
 
   /** Drops everything: nothing can be sent any more. A batch that was taken is not waited for. */
@@ -146,7 +155,7 @@ export class OutBuffer {
     this.#queue = [];
     this.#head = this.#queued = this.length = 0;
     this.bytes = NONE;
-    this.#taken = null;
+    this.#lent = null;
   }
 
   #seal(): void {

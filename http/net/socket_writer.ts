@@ -5,9 +5,10 @@
  * @module
  */
 import { ConnectionLostError, TimeoutError } from "../message/error.ts";
+import { tellError } from "../message/tell.ts";
 import { MinRate } from "../time/min_rate.ts";
 import { Watchdog } from "../time/watchdog.ts";
-import { OutBuffer } from "./out_buffer.ts";
+import { OutBuffer, PIECE_CHANGED } from "./out_buffer.ts";
 import type { Socket } from "./socket.ts";
 
 /**
@@ -83,6 +84,8 @@ export class SocketWriter {
   readonly #watchdog: Watchdog;
   /** The rest of the batch that is being written. */
   #piece: Uint8Array | null = null;
+  /** Bytes it has, unless its owner changed it. */
+  #left = 0;
   /** What the peer may still take its time for; null while it keeps nobody waiting. */
   #rate: MinRate | null = null;
   /** When `#rate` was counted last, and when the peer last took something. */
@@ -106,7 +109,7 @@ export class SocketWriter {
 
   /** Bytes the socket has not taken. */
   get pending(): number {
-    return this.out.pending + (this.#piece === null ? 0 : this.#piece.length);
+    return this.out.pending + (this.#piece === null ? 0 : this.#left);
   }
 
   /** Whether a write is under way. */
@@ -118,10 +121,17 @@ export class SocketWriter {
   flush(): void {
     if (this.#piece !== null || this.error !== null) return;
     const piece = this.out.take();
-    if (piece.length === 0) return;
+    const { taken } = this.out;
+    if (taken === 0) return;
     this.#piece = piece;
+    this.#left = taken;
     if (this.#watchdog.phase === "") this.#watch();
-    this.#socket.write(piece).then(this.#onTaken, this.#onFailed);
+    this.#write(piece);
+  }
+
+  #write(piece: Uint8Array): void {
+    if (piece.length === this.#left) this.#socket.write(piece).then(this.#onTaken, this.#onFailed);
+    else queueMicrotask(this.#onChanged);
   }
 
   /**
@@ -175,12 +185,15 @@ export class SocketWriter {
   readonly #onTaken = (n: number): void => {
     if (this.error !== null) return;
     const piece = this.#piece!;
+    // Nobody knows what left of a piece that was changed.
+    if (piece.length !== this.#left) return this.#onChanged();
     this.moved += n;
-    if (n < piece.length) {
+    this.#left -= n;
+    if (this.#left > 0) {
       const rest = piece.subarray(n);
       this.#piece = rest;
       if (!this.#count(n)) return;
-      this.#socket.write(rest).then(this.#onTaken, this.#onFailed);
+      this.#write(rest);
     } else {
       this.#piece = null;
       this.out.release();
@@ -212,6 +225,13 @@ export class SocketWriter {
     const silent = performance.now() - this.#took >= writeTimeout;
     this.fail(new TimeoutError(silent ? "writeTimeout" : "minWriteRate", writeTimeout));
   }
+
+  readonly #onChanged = (): void => {
+    if (this.error !== null) return;
+    const error = new TypeError(`Cannot go on as ${PIECE_CHANGED}`);
+    tellError(undefined, "A body could not be sent", error);
+    this.#onFailed(error);
+  };
 
   readonly #onFailed = (error: unknown): void => {
     const reason = error instanceof Error ? error.message : String(error);

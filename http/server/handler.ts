@@ -88,10 +88,21 @@ function conclude(
   return undefined;
 }
 
+/** The error as what a failed upgrade throws; a handler may throw what cannot even be looked at. */
+function handshakeError(error: unknown): HandshakeError | null {
+  try {
+    return error instanceof HandshakeError ? error : null;
+  } catch {
+    return null;
+  }
+}
+
 /** Status for an error that came out of a handler: the client's fault only if its request was. */
 function statusOf(stream: ServerStream, error: unknown): number {
-  if (error instanceof HandshakeError) return error.status;
-  if (error !== stream.requestFault) return 500;
+  const handshake = handshakeError(error);
+  if (handshake !== null) return handshake.status;
+  // A handler may throw null as well.
+  if (stream.requestFault === null || error !== stream.requestFault) return 500;
   if (error instanceof MessageError) return error.status ?? 400;
   if (error instanceof BodyTooLargeError) return 413;
   if (error instanceof TimeoutError) return 408;
@@ -120,7 +131,7 @@ function failed(
     return;
   }
   if (status !== 500) {
-    stream.respond(status, error instanceof HandshakeError ? error.fields : null, true);
+    stream.respond(status, handshakeError(error)?.fields, true);
     return;
   }
   stream.respond(status, { "content-type": "text/plain; charset=utf-8" });

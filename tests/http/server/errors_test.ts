@@ -27,6 +27,17 @@ const BUGS: Record<string, [Handler, string]> = {
     stream.closeWrite();
     throw new Error("my bug");
   }, "my bug"],
+  "throws null": [() => {
+    // deno-lint-ignore no-throw-literal
+    throw null;
+  }, "null"],
+  "throws what cannot be looked at": [() => {
+    throw new Proxy({}, {
+      getPrototypeOf() {
+        throw new Error("looked at");
+      },
+    });
+  }, ""],
   "throws a value": [() => Promise.reject("just text"), "just text"],
 };
 
