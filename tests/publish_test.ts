@@ -45,9 +45,12 @@ Deno.test("the published package imports the real @std from JSR", async () => {
   );
   // Nothing of what only development needs: stand-ins, support, tests, benches.
   assertEquals([...places].sort(), [
+    "ARCHITECTURE.md",
     "CHANGELOG.md",
+    "CONTRIBUTING.md",
     "LICENSE",
     "README.md",
+    "SECURITY.md",
     "deno.json",
     "docs",
     "examples",
