@@ -22,6 +22,7 @@ export {
   MAX_TIMER_MS,
   optionNames,
 } from "./message/options.ts";
+export { quiet, quietMethods } from "./message/promise.ts";
 export { abort, printable, tell, tellError } from "./message/tell.ts";
 export { isConnectionField } from "./message/connection_fields.ts";
 export { dial, type DialOptions, type Lookup } from "./net/dial.ts";

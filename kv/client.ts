@@ -1,4 +1,5 @@
 import { code, type Conn, newClient as newConn } from "../grpc/mod.ts";
+import { MAX_TIMER_MS, quietMethods } from "../http/engine.ts";
 import { bag, Calls, cancelled } from "./calls.ts";
 import { type ClientOptions, type Settings, settingsOf } from "./endpoints.ts";
 import { ClientClosedError, KvError, UnknownOutcomeError } from "./errors.ts";
@@ -63,7 +64,8 @@ import { Watcher } from "./watcher.ts";
  * one stream, all leases another.
  *
  * Every method rejects with {@linkcode KvError}, and with `TypeError` if the request is not one. A
- * number in place of the options is the timeout in milliseconds.
+ * number in place of the options is the timeout in milliseconds. Promises that nobody awaits never end
+ * the process.
  *
  * A call that fails is tried again (`retry` times, `retrySleep` apart) where that is safe: reads,
  * `grant` and `revoke` whenever the cluster could not be reached or had no leader, writes only when
@@ -223,10 +225,7 @@ export class Client implements AsyncDisposable {
     } catch (error) {
       return Promise.reject(error);
     }
-    const refused = Promise.reject(new ClientClosedError("keepalive"));
-    // Few wait for a call that resolves at once; a client closed meanwhile must not end the process.
-    refused.catch(() => {});
-    return refused;
+    return Promise.reject(new ClientClosedError("keepalive"));
   }
 
   /**
@@ -260,12 +259,13 @@ export class Client implements AsyncDisposable {
       signal.addEventListener("abort", onAbort, { once: true });
       watcher.onFinish = () => signal.removeEventListener("abort", onAbort);
     }
-    const timer = timeout === undefined ? undefined : setTimeout(() => {
+    const patient = timeout === undefined || timeout === Infinity;
+    const timer = patient ? undefined : setTimeout(() => {
       watcher.finish(
         new KvError("the server did not accept the watch in time", code.DEADLINE_EXCEEDED),
       );
       watcher.close();
-    }, Math.max(1, timeout - (performance.now() - start)));
+    }, Math.min(MAX_TIMER_MS, Math.max(1, timeout - (performance.now() - start))));
     this.#watches.attach(watcher);
     try {
       await watcher.created;
@@ -320,6 +320,21 @@ export class Client implements AsyncDisposable {
     return this.close();
   }
 }
+
+quietMethods(Client, [
+  "put",
+  "get",
+  "delete",
+  "txn",
+  "compact",
+  "grant",
+  "revoke",
+  "ttl",
+  "leases",
+  "keepalive",
+  "watch",
+  "close",
+]);
 
 /**
  * Makes a client. Connections are opened by the first calls.

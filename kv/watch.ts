@@ -1,3 +1,4 @@
+import { quiet } from "../http/engine.ts";
 import type { WatchResponse } from "./types.ts";
 import type { Watcher } from "./watcher.ts";
 
@@ -33,10 +34,11 @@ export class Watch implements AsyncIterable<WatchResponse>, Disposable, AsyncDis
   /**
    * The next response, or null once the watch was closed on this side. Rejects when the watch ended
    * otherwise. With `timeout` milliseconds, rejects with code DEADLINE_EXCEEDED when none came in
-   * time; the watch goes on.
+   * time, with 0 if none waits; the watch goes on. Rejects with `TypeError` if `timeout` is not a
+   * number >= 0.
    */
-  read(timeout = 0): Promise<WatchResponse | null> {
-    return this.#watcher.read(timeout);
+  read(timeout?: number): Promise<WatchResponse | null> {
+    return quiet(this.#watcher.read(timeout));
   }
 
   /** Ends the watch. What waits is dropped; reads give null. May be called again. */

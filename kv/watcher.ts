@@ -1,4 +1,5 @@
 import { code } from "../grpc/mod.ts";
+import { checkTime, ready, type TimerNode, timers } from "../http/engine.ts";
 import { KvError } from "./errors.ts";
 import { readEvent, readHeader } from "./ops.ts";
 import type { WatchResponse } from "./types.ts";
@@ -24,11 +25,34 @@ export interface WatchHost {
   detach(watcher: Watcher): void;
 }
 
+/** A response that waits for its reader. */
+interface Entry {
+  readonly response: WatchResponse;
+  readonly size: number;
+  next: Entry | null;
+}
+
 /** A read that waits. */
-interface Read {
-  readonly resolve: (response: WatchResponse | null) => void;
-  readonly reject: (error: Error) => void;
-  timer: ReturnType<typeof setTimeout> | undefined;
+class Read implements TimerNode {
+  dueTick = 0;
+  nextTimer: TimerNode | null = null;
+  previousTimer: TimerNode | null = null;
+  readonly promise: Promise<WatchResponse | null>;
+  resolve!: (response: WatchResponse | null) => void;
+  reject!: (error: Error) => void;
+  readonly #giveUp: (read: Read) => void;
+
+  constructor(giveUp: (read: Read) => void) {
+    this.#giveUp = giveUp;
+    this.promise = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
+  }
+
+  onTimeout(): void {
+    this.#giveUp(this);
+  }
 }
 
 /** One watch: what it asks for, what it has seen, and what its reader has not read yet. */
@@ -46,9 +70,13 @@ export class Watcher {
 
   readonly #host: WatchHost;
   #settle: { resolve: () => void; reject: (error: Error) => void } | null;
-  #queue: { response: WatchResponse; size: number }[] = [];
+  /** Responses that wait, in order. */
+  #first: Entry | null = null;
+  #last: Entry | null = null;
+  /** What they count for. */
   #queued = 0;
-  #reads: Read[] = [];
+  /** Reads that wait, in order. */
+  readonly #reads = new Set<Read>();
   #suspended = false;
   /** Set when it is over: null if well. */
   #end: { error: Error | null } | null = null;
@@ -70,31 +98,34 @@ export class Watcher {
   }
 
   /** See {@linkcode Watch.read}. */
-  read(timeout = 0): Promise<WatchResponse | null> {
-    const next = this.#queue.shift();
-    if (next !== undefined) {
-      this.#queued -= next.size;
+  async read(timeout = Infinity): Promise<WatchResponse | null> {
+    checkTime("read a watch", "timeout", timeout);
+    const entry = this.#first;
+    if (entry !== null) {
+      this.#first = entry.next;
+      if (entry.next === null) this.#last = null;
+      this.#queued -= entry.size;
       this.#resume();
-      return Promise.resolve(next.response);
+      await ready();
+      return entry.response;
     }
     if (this.#end !== null) {
-      return this.#end.error === null ? Promise.resolve(null) : Promise.reject(this.#end.error);
+      if (this.#end.error !== null) throw this.#end.error;
+      return null;
     }
-    return new Promise((resolve, reject) => {
-      const read: Read = { resolve, reject, timer: undefined };
-      if (timeout > 0) read.timer = setTimeout(() => this.#giveUp(read, timeout), timeout);
-      this.#reads.push(read);
+    if (timeout === 0) throw late(0);
+    const read = new Read((read) => {
+      this.#reads.delete(read);
+      read.reject(late(timeout));
     });
-  }
-
-  #giveUp(read: Read, timeout: number): void {
-    this.#reads.splice(this.#reads.indexOf(read), 1);
-    read.reject(new KvError(`no event came within ${timeout} ms`, code.DEADLINE_EXCEEDED));
+    this.#reads.add(read);
+    if (timeout !== Infinity) timers.add(read, timeout);
+    return await read.promise;
   }
 
   /** See {@linkcode Watch.close}. */
   close(): void {
-    this.#queue = [];
+    this.#first = this.#last = null;
     this.#queued = 0;
     this.finish(null);
     this.#host.detach(this);
@@ -138,12 +169,15 @@ export class Watcher {
 
   #give(response: WatchResponse, size: number): void {
     if (this.#end !== null) return;
-    const read = this.#reads.shift();
-    if (read !== undefined) {
-      clearTimeout(read.timer);
+    for (const read of this.#reads) {
+      this.#reads.delete(read);
+      timers.remove(read);
       return read.resolve(response);
     }
-    this.#queue.push({ response, size });
+    const entry: Entry = { response, size, next: null };
+    if (this.#last === null) this.#first = entry;
+    else this.#last.next = entry;
+    this.#last = entry;
     this.#queued += size;
     if (this.#queued > MAX_QUEUED_BYTES && !this.#suspended) {
       this.#suspended = true;
@@ -166,10 +200,15 @@ export class Watcher {
       error ?? new KvError("the watch was closed before the server accepted it", code.CANCELLED),
     );
     this.#settle = null;
-    for (const read of this.#reads.splice(0)) {
-      clearTimeout(read.timer);
+    for (const read of this.#reads) {
+      timers.remove(read);
       if (error === null) read.resolve(null);
       else read.reject(error);
     }
+    this.#reads.clear();
   }
+}
+
+function late(timeout: number): KvError {
+  return new KvError(`no event came within ${timeout} ms`, code.DEADLINE_EXCEEDED);
 }

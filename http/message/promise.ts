@@ -26,25 +26,37 @@ export function quietIterator<T>(pieces: AsyncGenerator<T, void>): AsyncIterator
   };
 }
 
-/** A `Request` whose reading methods give promises that may be left alone. */
-export class QuietRequest extends Request {}
-
-/** A `Response` likewise: the platform's own end the process if a peer breaks off. */
-export class QuietResponse extends Response {}
-
-function quietMethods(quieted: typeof Request | typeof Response): void {
-  const base = Object.getPrototypeOf(quieted).prototype;
-  const define = (name: string, value: (this: Request & Response) => unknown) =>
-    Object.defineProperty(quieted.prototype, name, { value, configurable: true, writable: true });
-  for (const name of ["arrayBuffer", "blob", "bytes", "formData", "json", "text"] as const) {
-    define(name, function () {
-      return quiet((base as Request)[name].call(this) as Promise<unknown>);
+/** Makes a class's methods of these names, its own or inherited, give promises that may be left alone. */
+export function quietMethods<T extends object>(
+  { prototype }: { readonly prototype: T },
+  names: readonly (keyof T)[],
+): void {
+  for (const name of names) {
+    const method = prototype[name] as (...args: unknown[]) => Promise<unknown>;
+    Object.defineProperty(prototype, name, {
+      value(...args: unknown[]) {
+        return quiet(method.apply(this, args));
+      },
+      configurable: true,
+      writable: true,
     });
   }
-  define("clone", function () {
-    return Object.setPrototypeOf(base.clone.call(this), quieted.prototype);
-  });
 }
 
-quietMethods(QuietRequest);
-quietMethods(QuietResponse);
+/** A `Request` whose reading methods give promises that may be left alone. */
+export class QuietRequest extends Request {
+  override clone(): Request {
+    return Object.setPrototypeOf(super.clone(), QuietRequest.prototype);
+  }
+}
+
+/** A `Response` likewise: the platform's own end the process if a peer breaks off. */
+export class QuietResponse extends Response {
+  override clone(): Response {
+    return Object.setPrototypeOf(super.clone(), QuietResponse.prototype);
+  }
+}
+
+const READS = ["arrayBuffer", "blob", "bytes", "formData", "json", "text"] as const;
+quietMethods(QuietRequest, READS);
+quietMethods(QuietResponse, READS);
