@@ -155,6 +155,10 @@ export interface MountOptions extends CallSettings, WebSettings {
 export function mount(options: MountOptions): ExchangeTaker {
   checkOptions("mount services", MOUNT_NAMES, options);
   checkCallSettings("mount services", options);
+  const { registry } = options;
+  if (registry !== undefined && typeof registry?.getMessage !== "function") {
+    throw new TypeError("Cannot mount services as registry must be a registry of protobuf-es");
+  }
   return new CallRouter(checkRegistrar("serve gRPC", options.registrar), options);
 }
 

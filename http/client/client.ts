@@ -42,7 +42,7 @@ import { ClientStream, type StreamSettings } from "./stream.ts";
 import { checkMethod, type Prepared, prepareHead, without } from "./request_head.ts";
 import { HttpResponse } from "./response.ts";
 import { backoff, isStale, isTransient, retryAfter, retryPolicy } from "./retry.ts";
-import { upload } from "./upload.ts";
+import { dropBody, upload } from "./upload.ts";
 import { maskUserinfo, parseTarget, type Target } from "../message/url.ts";
 
 /** Times one request is sent again because the connection it went on turned out to be over. */
@@ -267,6 +267,7 @@ export class Client implements AsyncDisposable {
         count,
       ).arrived(head);
     } catch (error) {
+      dropBody(options.body, error);
       control.release();
       throw error;
     }
@@ -366,6 +367,9 @@ export class Client implements AsyncDisposable {
         exchange.trailers,
         content,
       );
+    } catch (error) {
+      dropBody(input, error);
+      throw error;
     } finally {
       control.release();
     }

@@ -419,6 +419,9 @@ export function poolOptions(options: ClientOptions): PoolOptions {
   checkCount(what, "maxHeaderBytes", options.maxHeaderBytes, 1, MAX_HEADER_BYTES);
   checkCallback(what, "lookup", options.lookup);
   checkText(what, "unixSocket", options.unixSocket);
+  if (options.unixSocket === "") {
+    throw new TypeError("Cannot make client as unixSocket must be a path: it is empty");
+  }
   checkSessionOptions(what, options.http2);
   const alpnProtos = options.alpnProtos ?? CLIENT_DEFAULTS.alpnProtos;
   checkProtocols(what, alpnProtos);

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { NO_BODY, pieceBytes, type RequestBody } from "../message/body.ts";
+import { type BodyInput, NO_BODY, pieceBytes, type RequestBody } from "../message/body.ts";
 import { ConnectionLostError } from "../message/error.ts";
 import { isThenable, tellError } from "../message/tell.ts";
 import type { ClientExchange } from "./exchange.ts";
@@ -73,6 +73,11 @@ export async function upload(
   } finally {
     exchange.onOver = null;
   }
+}
+
+/** Tells a stream whose request failed before anything of it was read: it may hold a file open. */
+export function dropBody(body: BodyInput | null | undefined, reason: unknown): void {
+  if (body instanceof ReadableStream && !body.locked) body.cancel(reason).catch(() => {});
 }
 
 function sourceOf({ pieces, bytes }: RequestBody): Source {

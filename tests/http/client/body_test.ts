@@ -160,6 +160,25 @@ for (const transport of TRANSPORTS) {
     await until(() => cancelled === reason);
   });
 
+  test("a request that fails before its body is read ends it too", async () => {
+    await using p = await pair(transport, (stream) => stream.closeWrite());
+    const url = "http://127.0.0.1:1/";
+    const gone = AbortSignal.abort(new Error("enough"));
+    const ways: ((body: ReadableStream<Uint8Array>) => Promise<unknown>)[] = [
+      (body) => p.client.post(url, null, body),
+      (body) => p.client.post(p.url, null, body, { signal: gone }),
+      (body) => p.client.post(p.url, { body, signal: gone }),
+      (body) => p.client.send("POST", p.url, { body, signal: gone }),
+      (body) => p.client.post("nonsense", null, body),
+    ];
+    for (const way of ways) {
+      const cancelled = Promise.withResolvers<unknown>();
+      const body = new ReadableStream<Uint8Array>({ cancel: cancelled.resolve });
+      const error = await assertRejects(() => way(body));
+      assertEquals(await cancelled.promise, error);
+    }
+  });
+
   test("headTimeout counts from the end of the request", async () => {
     await using p = await pair(transport, async (stream) => {
       const body = await stream.readAll();

@@ -12,6 +12,7 @@ import {
   StreamResetError,
   TimeoutError,
 } from "../../../http/mod.ts";
+import { until } from "../../../support/raw_server.ts";
 import {
   pair,
   PLATFORM_CLIENTS,
@@ -416,10 +417,9 @@ for (const transport of [...TRANSPORTS, ...PLATFORM_SERVERS, ...PLATFORM_CLIENTS
   } else {test("an idle connection is closed after idleTimeout, and the client dials anew", async () => {
       await using p = await pair(transport, answer(200, "ok"), { limits: { idleTimeout: 40 } });
       assertEquals((await p.client.get(p.url)).body, "ok");
-      await new Promise((resolve) =>
-        setTimeout(resolve, 120)
+      await until(() =>
+        p.server.connections === 0
       );
-      assertEquals(p.server.connections, 0);
       assertEquals((await p.client.get(p.url)).body, "ok");
     });}
 
