@@ -12,6 +12,12 @@ import { canReceive, canSend, State } from "./stream_state.ts";
 /** Bytes one stream may have queued before its sender is asked to wait. */
 export const STREAM_QUEUE_HIGH_WATER = 64 << 10;
 
+/** Pieces up to this size are copied, longer ones wait where they are. */
+const COPY_BYTES = 4 << 10;
+/** Buffers in which short pieces are joined: the first, and each twice the last up to the largest. */
+const MIN_JOINED_BYTES = 512;
+const MAX_JOINED_BYTES = 16 << 10;
+
 /** How a stream's output ends once its queue is empty. */
 export type End = true | Template | readonly string[];
 
@@ -33,9 +39,28 @@ export class SendQueue {
   drained: Promise<void> | null = null;
   resolve: (() => void) | null = null;
 
+  /** Where short pieces are joined, each alone costing far more than its bytes; null if full or sent. */
+  #tail: Uint8Array | null = null;
+  #used = 0;
+  #capacity = MIN_JOINED_BYTES;
+
   push(bytes: Uint8Array): void {
-    this.chunks.push(bytes);
-    this.length += bytes.length;
+    const n = bytes.length;
+    this.length += n;
+    if (n > COPY_BYTES) {
+      this.#tail = null;
+      this.chunks.push(bytes);
+      return;
+    }
+    if (this.#tail === null || this.#used + n > this.#tail.length) {
+      this.#tail = new Uint8Array(Math.max(n, this.#capacity));
+      this.#used = 0;
+      this.#capacity = Math.min(this.#capacity * 2, MAX_JOINED_BYTES);
+      this.chunks.push(NOTHING);
+    }
+    this.#tail.set(bytes, this.#used);
+    this.#used += n;
+    this.chunks[this.chunks.length - 1] = this.#tail.subarray(0, this.#used);
   }
 
   /** Moves `n` bytes to `out` at `offset`. Throws if what was pushed is not what it was. */
@@ -51,6 +76,7 @@ export class SendQueue {
       if (this.offset === chunk.length) {
         this.chunks[this.index++] = NOTHING;
         this.offset = 0;
+        if (this.index === this.chunks.length) this.#tail = null;
       }
     }
     this.length -= n;

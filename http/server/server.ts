@@ -408,5 +408,6 @@ function isForeign(bytes: Uint8Array): boolean {
   const end = bytes.indexOf(0x0a, start);
   if (end < 0) return false;
   const line = latin1(bytes, start, end);
-  return !line.includes("HTTP/") && !/^[A-Z]+ \//.test(line);
+  // One empty line too many, or one without CR, is a fault of a client of HTTP/1.
+  return line !== "" && line !== "\r" && !line.includes("HTTP/") && !/^[A-Z]+ \//.test(line);
 }

@@ -167,6 +167,44 @@ Deno.test("a server holds 8 MiB of heads for a client that reads no answers, and
   assertMatch(peer.fatal ?? "", /^Peer sends too many stream errors/);
 });
 
+Deno.test("bytes that wait for a window one by one are kept together, in order", () => {
+  const peer = new Harness();
+  peer.receive(settings([SettingId.INITIAL_WINDOW_SIZE, 0]), headers(1));
+  const stream = peer.streams[0]!;
+  stream.sendHeaders([":status", "200"]);
+  const size = (i: number) => i % 1000 === 999 ? 5000 : i % 100 === 99 ? 300 : 1;
+  const sent: number[] = [];
+  for (let i = 0; i < 30_000; i++) {
+    const piece = new Uint8Array(size(i)).fill(i % 251);
+    stream.sendData(piece);
+    for (const octet of piece) sent.push(octet);
+    // What was given may be changed.
+    if (piece.length <= 300) piece.fill(255);
+    if (i % 7 === 0) {
+      peer.receive(windowUpdate(1, 3));
+      peer.connection.outbound.pump();
+    }
+  }
+  assert(stream.queue!.chunks.length < 200, `${stream.queue!.chunks.length} pieces`);
+  peer.receive(windowUpdate(1, sent.length), windowUpdate(0, sent.length));
+  const received: number[] = [];
+  while (stream.queue !== null || peer.connection.writer.out.length > 0) {
+    peer.connection.outbound.pump();
+    const { out } = peer.connection.writer;
+    const bytes = out.take().slice();
+    out.release();
+    for (let at = 0; at < bytes.length;) {
+      const length = (bytes[at]! << 16) | (bytes[at + 1]! << 8) | bytes[at + 2]!;
+      if (bytes[at + 3] === FrameType.DATA) {
+        for (let k = at + 9; k < at + 9 + length; k++) received.push(bytes[k]!);
+      }
+      at += 9 + length;
+    }
+  }
+  assertEquals(received.length, sent.length);
+  assert(received.every((octet, i) => octet === sent[i]));
+});
+
 Deno.test("a server goes on serving beside one large body that waits for its window, not beside two", () => {
   const peer = new Harness();
   const body = new Uint8Array(40 << 20);

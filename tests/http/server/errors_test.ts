@@ -163,6 +163,8 @@ const REFUSED: [name: string, bytes: Uint8Array, status: number][] = [
     text("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99\r\n\r\n"),
     413,
   ],
+  ["HTTP/1.1, two empty lines first", text("\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n"), 400],
+  ["HTTP/1.1, an empty line without CR", text("\nGET / HTTP/1.1\r\nHost: h\r\n\r\n"), 400],
   ["HTTP/2, malformed", h2([...REQUEST, "X-Upper", "1"]), 400],
   ["HTTP/2, too many fields", h2([...REQUEST, ...Array(400).fill("x-a")]), 431],
   ["HTTP/2, body too long", h2([...REQUEST, "content-length", "99"]), 413],
