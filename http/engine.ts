@@ -49,4 +49,4 @@ export {
 } from "./server/server.ts";
 export { type MinRate } from "./time/min_rate.ts";
 export { type TimerNode, timers, TimerWheel } from "./time/timer_wheel.ts";
-export { ready } from "./time/turn.ts";
+export { fair, ready } from "./time/turn.ts";

@@ -1,5 +1,5 @@
 import { code, type Conn, newClient as newConn } from "../grpc/mod.ts";
-import { MAX_TIMER_MS, quietMethods } from "../http/engine.ts";
+import { fair, MAX_TIMER_MS, quietMethods } from "../http/engine.ts";
 import { bag, Calls, cancelled } from "./calls.ts";
 import { type ClientOptions, type Settings, settingsOf } from "./endpoints.ts";
 import { ClientClosedError, KvError, UnknownOutcomeError } from "./errors.ts";
@@ -334,7 +334,7 @@ quietMethods(Client, [
   "keepalive",
   "watch",
   "close",
-]);
+], fair);
 
 /**
  * Makes a client. Connections are opened by the first calls.

@@ -35,6 +35,7 @@ import { fieldOf, flattenHeaders, type HeadersInput } from "../message/headers.t
 import { isThenable } from "../message/tell.ts";
 import type { Inspect } from "../message/inspect.ts";
 import { quiet } from "../message/promise.ts";
+import { fair } from "../time/turn.ts";
 import { Pool, type Route } from "./pool.ts";
 import { proxyFields, proxyFor } from "./proxy.ts";
 import { type Hop, RedirectChain, RedirectError, redirects } from "./redirect.ts";
@@ -91,7 +92,7 @@ export class Client implements AsyncDisposable {
     headers?: HeadersInput | SendOptions | null,
     options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return quiet(this.#whole("GET", url, headers, null, options));
+    return quiet(fair(this.#whole("GET", url, headers, null, options)));
   }
 
   /** HEAD. Options alone: `head(url, { headers, timeout })`. */
@@ -107,7 +108,7 @@ export class Client implements AsyncDisposable {
     headers?: HeadersInput | SendOptions | null,
     options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return quiet(this.#whole("HEAD", url, headers, null, options));
+    return quiet(fair(this.#whole("HEAD", url, headers, null, options)));
   }
 
   /** DELETE. Options alone: `delete(url, { headers, timeout, json })`. */
@@ -125,7 +126,7 @@ export class Client implements AsyncDisposable {
     body?: BodyInput | null,
     options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return quiet(this.#whole("DELETE", url, headers, body, options));
+    return quiet(fair(this.#whole("DELETE", url, headers, body, options)));
   }
 
   /** POST. `content-length` is set from the body. Follows redirects. Options alone: `post(url, { headers, timeout, json })`. */
@@ -143,7 +144,7 @@ export class Client implements AsyncDisposable {
     body?: BodyInput | null,
     options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return quiet(this.#whole("POST", url, headers, body, options));
+    return quiet(fair(this.#whole("POST", url, headers, body, options)));
   }
 
   /** PUT. Options alone: `put(url, { headers, timeout, json })`. */
@@ -161,7 +162,7 @@ export class Client implements AsyncDisposable {
     body?: BodyInput | null,
     options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return quiet(this.#whole("PUT", url, headers, body, options));
+    return quiet(fair(this.#whole("PUT", url, headers, body, options)));
   }
 
   /** PATCH. Options alone: `patch(url, { headers, timeout, json })`. */
@@ -179,7 +180,7 @@ export class Client implements AsyncDisposable {
     body?: BodyInput | null,
     options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return quiet(this.#whole("PATCH", url, headers, body, options));
+    return quiet(fair(this.#whole("PATCH", url, headers, body, options)));
   }
 
   /**
@@ -203,7 +204,7 @@ export class Client implements AsyncDisposable {
     headers?: HeadersInput | StreamOptions | null,
     options?: StreamOptions,
   ): Promise<ClientStream> {
-    return quiet(this.#request(method, url, headers, options));
+    return quiet(fair(this.#request(method, url, headers, options)));
   }
 
   async #request(
@@ -240,7 +241,7 @@ export class Client implements AsyncDisposable {
 
   /** Any method; follows redirects; the response's body is read as a stream. The caller closes it. */
   send(method: string, url: string | URL, options: SendOptions = {}): Promise<ClientStream> {
-    return quiet(this.#send(method, url, options));
+    return quiet(fair(this.#send(method, url, options)));
   }
 
   async #send(method: string, url: string | URL, options: SendOptions): Promise<ClientStream> {
@@ -275,7 +276,7 @@ export class Client implements AsyncDisposable {
 
   /** As the platform's `fetch`, for code written for it. */
   fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-    return quiet(this.#fetch(input, init));
+    return quiet(fair(this.#fetch(input, init)));
   }
 
   async #fetch(input: string | URL | Request, init?: RequestInit): Promise<Response> {

@@ -26,16 +26,20 @@ export function quietIterator<T>(pieces: AsyncGenerator<T, void>): AsyncIterator
   };
 }
 
-/** Makes a class's methods of these names, its own or inherited, give promises that may be left alone. */
+/**
+ * Makes a class's methods of these names, its own or inherited, give promises that may be left alone.
+ * These are what `change` makes of the promises of the methods.
+ */
 export function quietMethods<T extends object>(
   { prototype }: { readonly prototype: T },
   names: readonly (keyof T)[],
+  change = (promise: Promise<unknown>) => promise,
 ): void {
   for (const name of names) {
     const method = prototype[name] as (...args: unknown[]) => Promise<unknown>;
     Object.defineProperty(prototype, name, {
       value(...args: unknown[]) {
-        return quiet(method.apply(this, args));
+        return quiet(change(method.apply(this, args)));
       },
       configurable: true,
       writable: true,

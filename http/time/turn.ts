@@ -67,3 +67,16 @@ function onTurn(): void {
 export function ready(cost = 1): Promise<void> | undefined {
   return worked(cost * ITEM_UNITS);
 }
+
+async function rejectFairly(error: unknown): Promise<never> {
+  await ready();
+  throw error;
+}
+
+/**
+ * The promise of a call, which may fail at once, as those of a client that was closed do: a loop of such
+ * calls then keeps nobody from their turns.
+ */
+export function fair<T>(promise: Promise<T>): Promise<T> {
+  return promise.then(undefined, rejectFairly);
+}
