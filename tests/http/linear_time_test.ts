@@ -146,14 +146,23 @@ function attempt(run: () => unknown): void {
   }
 }
 
+/** Milliseconds, the least of three runs if one is too slow: other programs take time too. */
+function fastest(run: () => void): number {
+  let least = Infinity;
+  for (let i = 0; i < 3 && least >= LIMIT_MS; i++) {
+    const begun = performance.now();
+    run();
+    least = Math.min(least, performance.now() - begun);
+  }
+  return least;
+}
+
 for (const [name, read] of Object.entries(READERS)) {
   Deno.test(`${name} takes time in proportion to its input`, () => {
     for (const size of SIZES) {
       for (const shape of SHAPES) {
         const text = shape(size);
-        const begun = performance.now();
-        attempt(() => read(text));
-        const ms = performance.now() - begun;
+        const ms = fastest(() => attempt(() => read(text)));
         assert(
           ms < LIMIT_MS,
           `${ms} ms for ${text.length} of ${JSON.stringify(text.slice(0, 20))}`,
