@@ -40,6 +40,12 @@ const MAX_QUEUED_OUTPUT = 32 << 20;
 const MAX_UNSENT_OUTPUT = 8 << 20;
 
 /**
+ * Fields of a header list. Peers are told its size only, in which a field counts 32 octets: the default
+ * size holds no more than these.
+ */
+const DEFAULT_MAX_FIELDS = 2048;
+
+/**
  * Octets of a compressed header block. Fields beyond `maxHeaderListSize` end their stream only; to be
  * decoded for the tables' sake (RFC 7541 §2.2) they have to be kept until the block is complete.
  */
@@ -111,7 +117,7 @@ export class Connection implements FrameSink, StreamHost {
       streamWindow: options.streamWindow ?? DEFAULT_STREAM_WINDOW,
       connectionWindow: options.connectionWindow ?? DEFAULT_CONNECTION_WINDOW,
       maxHeaderListSize: options.maxHeaderListSize ?? 64 << 10,
-      maxFields: options.maxFields ?? 256,
+      maxFields: options.maxFields ?? DEFAULT_MAX_FIELDS,
       abuse: options.abuse ?? (role === "server" ? DEFAULT_ABUSE_LIMITS : CLIENT_ABUSE_LIMITS),
     };
     this.#reader = new FrameReader(

@@ -17,7 +17,7 @@ export interface ConnectionOptions {
   readonly connectionWindow?: number;
   /** Header list octets as RFC 9113 §6.5.2 counts them. @default {65536} */
   readonly maxHeaderListSize?: number;
-  /** Fields in one block. @default {256} */
+  /** Fields in one block. @default {2048} */
   readonly maxFields?: number;
   /** Budgets against abuse. */
   readonly abuse?: AbuseLimits;
