@@ -30,6 +30,7 @@ import { quiet, quietIterator, QuietRequest, rejected } from "../message/promise
 import { abort } from "../message/tell.ts";
 import { parseQuery, type Query } from "../message/query.ts";
 import { formatAddress } from "../net/address.ts";
+import { UpgradePromise } from "./upgrade_promise.ts";
 import type { PeerCertificate, Socket } from "../net/socket.ts";
 import type { WebSocketConnection } from "../websocket/front.ts";
 import type { WebSocketOptions } from "../websocket/options.ts";
@@ -446,7 +447,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   upgradeWebSocket(options: WebSocketOptions = {}): Promise<WebSocketConnection> {
     const upgrade = quiet(this.openWebSocket(options));
     this.#upgrade ??= upgrade;
-    return upgrade;
+    return UpgradePromise.follow(upgrade);
   }
 
   /** Whether the client went away, or the exchange was broken off. */

@@ -228,6 +228,9 @@ Deno.test("a failed upgrade is answered by itself, whether or not its handler wa
     "catches elsewhere": (stream) => {
       stream.upgradeWebSocket().then(() => {}, () => {});
     },
+    "goes on and catches nothing": (stream) => {
+      stream.upgradeWebSocket().then(() => {}).then(() => {}).finally(() => {});
+    },
     "does not wait, and is async": async (stream) => {
       await Promise.resolve();
       stream.upgradeWebSocket();
@@ -245,5 +248,32 @@ Deno.test("a failed upgrade is answered by itself, whether or not its handler wa
         assertEquals(lines, [], name);
       }
     }
+  }
+});
+
+Deno.test("what a handler throws behind its upgrade is not kept quiet", async () => {
+  const unhandled = Promise.withResolvers<unknown>();
+  const onUnhandled = (event: PromiseRejectionEvent) => {
+    event.preventDefault();
+    unhandled.resolve(event.reason);
+  };
+  addEventListener("unhandledrejection", onUnhandled);
+  try {
+    const fault = new Error("the handler's own");
+    await using server = listen({
+      addr: "127.0.0.1:0",
+      handler: (stream) => {
+        stream.upgradeWebSocket().then((socket) => {
+          socket.close();
+          throw fault;
+        }).then(() => {});
+      },
+    });
+    const socket = new WebSocket(`ws://${server.addr}/`);
+    const closed = new Promise((resolve) => socket.onclose = resolve);
+    assertEquals(await unhandled.promise, fault);
+    await closed;
+  } finally {
+    removeEventListener("unhandledrejection", onUnhandled);
   }
 });
