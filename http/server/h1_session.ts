@@ -82,9 +82,9 @@ export class ServerSession implements ConnectionHost {
   #upgraded: Upgraded | null = null;
   #destroyed = false;
   #rejectBody: ((error: Error) => void) | null = null;
-  /** How long the body under way was waited for, what came of it, and the rule it has to keep. */
+  /** How long the body under way was waited for, how far it was counted, and the rule it has to keep. */
   #waited = 0;
-  #received = 0;
+  #counted = 0;
   #bodyRate: MinRate | null = null;
   /** Set while a refusal is on its way that the read loop did not cause. */
   #refusal: Promise<void> | null = null;
@@ -208,7 +208,8 @@ export class ServerSession implements ConnectionHost {
       input.start = end;
       if (++this.#requests === this.limits.maxRequestsPerConnection) stream.closeAfter = true;
       this.#current = stream;
-      this.#waited = this.#received = 0;
+      this.#waited = 0;
+      this.#counted = input.total - (input.end - input.start);
       this.#bodyRate = null;
       const running = this.#host.handle(stream);
       if (running !== undefined) {
@@ -290,8 +291,8 @@ export class ServerSession implements ConnectionHost {
     this.socket.close();
   }
 
-  /** Waits for a read of body octets, `received` of which came before. */
-  waitForBody<T>(read: Promise<T>, received: number): Promise<T> {
+  /** Waits for a read of body octets, within the limits on slowness. */
+  waitForBody<T>(read: Promise<T>): Promise<T> {
     const { limits } = this;
     const begun = performance.now();
     this.#bodyRate ??= bodyRate(limits);
@@ -300,10 +301,12 @@ export class ServerSession implements ConnectionHost {
       this.#rejectBody = reject;
       read.then((value) => {
         this.#endWait();
-        const waited = this.input.now - begun;
+        const { now, total } = this.input;
+        const waited = now - begun;
         this.#waited += waited;
-        const came = received - this.#received;
-        this.#received = received;
+        // What has just come counts as well.
+        const came = total - this.#counted;
+        this.#counted = total;
         if (this.#bodyRate === null || this.#bodyRate.count(waited, came)) resolve(value);
         else reject(new TimeoutError("minBodyRate", Math.round(this.#waited)));
       }, (error) => {

@@ -53,7 +53,7 @@ export interface ConnectionHost {
   /** Whether the connection is so old that the next response ends it. */
   readonly aged: boolean;
   /** Waits for a read of body octets, `received` of which came before. */
-  waitForBody<T>(read: Promise<T>, received: number): Promise<T>;
+  waitForBody<T>(read: Promise<T>): Promise<T>;
   /** Sends the stream's head by itself if nothing follows soon. */
   defer(stream: H1ServerStream): void;
   /** Sends what has gathered before the event loop goes round. */
@@ -257,7 +257,7 @@ export class H1ServerStream extends ServerStream {
         this.#session.output.flush();
       }
     }
-    return this.#session.waitForBody(read, this.#received);
+    return this.#session.waitForBody(read);
   }
 
   #fault(error: unknown): Error {
