@@ -35,7 +35,7 @@ import { fieldOf, flattenHeaders, type HeadersInput } from "../message/headers.t
 import { isThenable } from "../message/tell.ts";
 import type { Inspect } from "../message/inspect.ts";
 import { quiet } from "../message/promise.ts";
-import { fair } from "../time/turn.ts";
+import { fair, ready } from "../time/turn.ts";
 import { Pool, type Route } from "./pool.ts";
 import { proxyFields, proxyFor } from "./proxy.ts";
 import { type Hop, RedirectChain, RedirectError, redirects } from "./redirect.ts";
@@ -92,7 +92,7 @@ export class Client implements AsyncDisposable {
     headers?: HeadersInput | SendOptions | null,
     options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return quiet(fair(this.#whole("GET", url, headers, null, options)));
+    return quiet(this.#whole("GET", url, headers, null, options));
   }
 
   /** HEAD. Options alone: `head(url, { headers, timeout })`. */
@@ -108,7 +108,7 @@ export class Client implements AsyncDisposable {
     headers?: HeadersInput | SendOptions | null,
     options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return quiet(fair(this.#whole("HEAD", url, headers, null, options)));
+    return quiet(this.#whole("HEAD", url, headers, null, options));
   }
 
   /** DELETE. Options alone: `delete(url, { headers, timeout, json })`. */
@@ -126,7 +126,7 @@ export class Client implements AsyncDisposable {
     body?: BodyInput | null,
     options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return quiet(fair(this.#whole("DELETE", url, headers, body, options)));
+    return quiet(this.#whole("DELETE", url, headers, body, options));
   }
 
   /** POST. `content-length` is set from the body. Follows redirects. Options alone: `post(url, { headers, timeout, json })`. */
@@ -144,7 +144,7 @@ export class Client implements AsyncDisposable {
     body?: BodyInput | null,
     options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return quiet(fair(this.#whole("POST", url, headers, body, options)));
+    return quiet(this.#whole("POST", url, headers, body, options));
   }
 
   /** PUT. Options alone: `put(url, { headers, timeout, json })`. */
@@ -162,7 +162,7 @@ export class Client implements AsyncDisposable {
     body?: BodyInput | null,
     options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return quiet(fair(this.#whole("PUT", url, headers, body, options)));
+    return quiet(this.#whole("PUT", url, headers, body, options));
   }
 
   /** PATCH. Options alone: `patch(url, { headers, timeout, json })`. */
@@ -180,7 +180,7 @@ export class Client implements AsyncDisposable {
     body?: BodyInput | null,
     options?: RequestOptions,
   ): Promise<HttpResponse> {
-    return quiet(fair(this.#whole("PATCH", url, headers, body, options)));
+    return quiet(this.#whole("PATCH", url, headers, body, options));
   }
 
   /**
@@ -333,7 +333,14 @@ export class Client implements AsyncDisposable {
     third: BodyInput | null | undefined,
     fourth: RequestOptions | undefined,
   ): Promise<HttpResponse> {
-    const { headers, body: input, options } = readArguments(second, third, fourth);
+    let given;
+    try {
+      given = readArguments(second, third, fourth);
+    } catch (error) {
+      await ready();
+      throw error;
+    }
+    const { headers, body: input, options } = given;
     const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
     try {
       let body = bodyOf(input, options.json);
@@ -370,6 +377,9 @@ export class Client implements AsyncDisposable {
       );
     } catch (error) {
       dropBody(input, error);
+      // A loop of calls that fail at once keeps nobody from their turns. `fair` would cost those that
+      // succeed a twelfth of their time.
+      await ready();
       throw error;
     } finally {
       control.release();

@@ -15,7 +15,7 @@
 import { setImmediate } from "node:timers";
 
 /** Milliseconds of work after which others get their turns: they wait little longer than this. */
-const TURN_MS = 6;
+const TURN_MS = 10;
 
 /** Turns that are given at once: the platform's interval (tokio's `event_interval`). */
 const TURNS = 61;
