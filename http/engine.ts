@@ -18,6 +18,7 @@ export {
   checkText,
   checkTime,
   closestName,
+  editDistance,
   givenOptions,
   MAX_TIMER_MS,
   optionNames,

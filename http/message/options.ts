@@ -177,7 +177,7 @@ export function closestName(name: string, known: readonly string[]): string | nu
   // A third of the letters may differ, and two in short names.
   let least = Math.max(2, Math.floor(plain.length / 3)) + 1;
   for (const candidate of known) {
-    const d = distance(plain, simplified(candidate), least);
+    const d = editDistance(plain, simplified(candidate), least);
     if (d < least) [least, best] = [d, candidate];
   }
   return best;
@@ -189,7 +189,7 @@ function simplified(name: string): string {
 }
 
 /** Edits (insert, delete, replace, swap neighbours) between two names, or `most` if there are more. */
-function distance(a: string, b: string, most: number): number {
+export function editDistance(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) >= most) return most;
   let before: number[] = [];
   let above = Array.from({ length: b.length + 1 }, (_, i) => i);
