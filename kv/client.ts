@@ -3,6 +3,7 @@ import { fair, MAX_TIMER_MS, quietMethods } from "../http/engine.ts";
 import { bag, Calls, cancelled } from "./calls.ts";
 import { type ClientOptions, type Settings, settingsOf } from "./endpoints.ts";
 import { ClientClosedError, KvError, UnknownOutcomeError } from "./errors.ts";
+import type { Keyspace } from "./keyspace.ts";
 import { LeaseKeeper } from "./lease.ts";
 import {
   compactMessage,
@@ -72,7 +73,7 @@ import { Watcher } from "./watcher.ts";
  * the server certainly did nothing with them. A write whose fate is unknown rejects with
  * {@linkcode UnknownOutcomeError}, unless the call says that it is `idempotent`.
  */
-export class Client implements AsyncDisposable {
+export class Client implements Keyspace, AsyncDisposable {
   readonly #settings: Settings;
   readonly #conn: Conn;
   readonly #kv: KvService;

@@ -19,6 +19,7 @@
  * ```text
  * mod   the door
  * client   what users hold
+ * keyspace   what a client offers to locks, caches and scans
  * watch  lease   kept alive by the client
  * watch_stream  txn  calls   talk to the server
  * watcher  retry  endpoints   a watch's queue; what may be sent twice; options of a client
@@ -44,6 +45,7 @@ export {
   UnknownOutcomeError,
   WatchCanceledError,
 } from "./errors.ts";
+export type { Keyspace } from "./keyspace.ts";
 export { KeyValue } from "./key_value.ts";
 export { type ErrorReason } from "./server_errors.ts";
 export type {
