@@ -42,12 +42,12 @@ export { type ErrorListener, type Handler } from "./server/handler.ts";
 export { bodyRate, type ServerLimits } from "./server/limits.ts";
 export { formatAddress } from "./net/address.ts";
 export {
-  type ExchangeTaker,
+  type ExchangeRouter,
   type HandlerHost,
-  serve,
-  type ServeOptions,
-  Server,
-} from "./server/server.ts";
+  Mountable,
+  mountRouter,
+} from "./server/mountable.ts";
+export { serve, type ServeOptions, Server } from "./server/server.ts";
 export { type MinRate } from "./time/min_rate.ts";
 export { type TimerNode, timers, TimerWheel } from "./time/timer_wheel.ts";
 export { fair, ready } from "./time/turn.ts";

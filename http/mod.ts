@@ -80,5 +80,5 @@ export {
   type KeepaliveOptions,
   type SessionOptions as Http2Options,
 } from "./h2/mod.ts";
-export { type ExchangeTaker as Mountable } from "./server/server.ts";
+export { Mountable } from "./server/mountable.ts";
 export { type PeerCertificate } from "./net/socket.ts";

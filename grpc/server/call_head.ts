@@ -74,7 +74,7 @@ export function callHead(
   const codec = type === undefined ? undefined : grpcCodec(type);
   if (codec === undefined) return undefined;
   if (encoding !== undefined) call.encoding = encoding;
-  call.route = routes.route(head.path);
+  call.route = routes.get(head.path);
   if (timeout !== undefined) call.timeoutMs = parseTimeout(timeout);
   call.rejection = rejection(head, call, codec, timeout);
   head.note = call;

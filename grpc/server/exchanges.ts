@@ -3,7 +3,7 @@ import {
   checkBoolean,
   checkCallback,
   checkCount,
-  type ExchangeTaker,
+  type ExchangeRouter,
   type FieldBlock,
   h2,
   type HandlerHost,
@@ -65,7 +65,7 @@ export interface WebSettings {
 }
 
 /** Serves calls wherever requests come in. */
-export class CallRouter implements ExchangeTaker {
+export class CallRouter implements ExchangeRouter {
   readonly #routes: Routes;
   readonly #settings: ServerCallSettings;
   readonly #exclusive: boolean;
@@ -92,7 +92,7 @@ export class CallRouter implements ExchangeTaker {
   }
 
   /** The call this request makes, or null if it is not gRPC's. */
-  takeStream(
+  routeStream(
     head: h2.RequestHead,
     block: FieldBlock,
     session: h2.Session,
@@ -104,15 +104,15 @@ export class CallRouter implements ExchangeTaker {
   }
 
   /** Serves a gRPC-Web or Connect call, or null if the request is for no registered method. */
-  takeExchange(
+  routeExchange(
     stream: ServerStream,
-    onError?: ServerErrorListener,
+    onError: ServerErrorListener,
   ): Promise<void> | null {
     if (this.#exclusive) return null;
     // Where streams are not offered first there are no trailers either, as on `Deno.serve`.
     const native = stream.version === "HTTP/2" &&
       grpcCodec(stream.header["content-type"] ?? "") !== undefined;
-    return native ? refuseWithoutTrailers(stream) : this.#web.take(stream, onError);
+    return native ? refuseWithoutTrailers(stream) : this.#web.route(stream, onError);
   }
 }
 

@@ -9,12 +9,10 @@ import type {
   MessageInitShape,
   MessageShape,
 } from "@bufbuild/protobuf";
-import type { FieldBlock, h2, HandlerHost } from "../../http/engine.ts";
-import type { ServerStream } from "../../http/mod.ts";
+import { Mountable, mountRouter } from "../../http/engine.ts";
 import type { CallContext } from "../wire/call_context.ts";
-import type { ServerErrorListener } from "../wire/handler_error.ts";
 import { findService, methodFor } from "../wire/method.ts";
-import type { AnyHandler, Route } from "../wire/route.ts";
+import type { AnyHandler, Route, Routes } from "../wire/route.ts";
 import { CallRouter } from "./exchanges.ts";
 
 /** Handlers by method name, as in the proto file (`SayHello`) or in lower camel case (`sayHello`). */
@@ -51,14 +49,27 @@ export type TypedHandlers<S extends DescService> = DescService extends S ? Handl
       >;
     };
 
+/** Routes of the services that are registered, now and later. */
+let routesOf: (registrar: Registrar) => Routes;
+export { routesOf };
+
 /**
  * Holds the services of a server. Goes to `grpc.listen` for gRPC alone, and to `http.listen` for gRPC,
  * gRPC-Web and Connect beside the handler of other requests.
  */
-export class Registrar {
+export class Registrar extends Mountable {
   readonly #routes = new Map<string, Route>();
   readonly #services = new Map<string, DescService>();
-  readonly #router = new CallRouter(this);
+
+  static {
+    routesOf = (registrar) => registrar.#routes;
+  }
+
+  /** Without services as yet. */
+  constructor() {
+    super();
+    mountRouter(this, new CallRouter(this.#routes));
+  }
 
   /**
    * Registers the handlers of a service whose types are known from generated code.
@@ -94,44 +105,9 @@ export class Registrar {
     }
   }
 
-  /**
-   * What serves a path such as `/pkg.Service/Method`.
-   *
-   * @internal
-   */
-  route(path: string): Route | undefined {
-    return this.#routes.get(path);
-  }
-
   /** The registered services. */
   get services(): readonly DescService[] {
     return [...this.#services.values()];
-  }
-
-  /**
-   * For servers: the gRPC call a request makes.
-   *
-   * @internal
-   */
-  takeStream(
-    head: h2.RequestHead,
-    block: FieldBlock,
-    session: h2.Session,
-    host: HandlerHost,
-  ): h2.Stream | null {
-    return this.#router.takeStream(head, block, session, host);
-  }
-
-  /**
-   * For servers: serves a gRPC-Web or Connect call.
-   *
-   * @internal
-   */
-  takeExchange(
-    stream: ServerStream,
-    onError?: ServerErrorListener,
-  ): Promise<void> | null {
-    return this.#router.takeExchange(stream, onError);
   }
 }
 

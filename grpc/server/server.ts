@@ -1,9 +1,10 @@
 import {
   checkOptions,
-  type ExchangeTaker,
   givenOptions,
   h2,
   LISTEN_NAMES,
+  Mountable,
+  mountRouter,
   optionNames,
   serve,
   type ServeOptions,
@@ -17,7 +18,8 @@ import {
   checkCallSettings,
   type WebSettings,
 } from "./exchanges.ts";
-import { checkRegistrar, type Registrar } from "./registrar.ts";
+import type { Routes } from "../wire/route.ts";
+import { checkRegistrar, type Registrar, routesOf } from "./registrar.ts";
 
 /** Settings of {@linkcode listen}. */
 export interface ServerOptions extends ListenOptions, CallSettings {
@@ -108,7 +110,7 @@ export function serveOptions(options: ServerOptions): ServeOptions {
   const { onError, ...rest } = options;
   return {
     ...rest,
-    taker: new CallRouter(checkRegistrar("serve gRPC", options.registrar), options, true),
+    router: new CallRouter(servicesOf(options), options, true),
     alpnProtos: options.alpnProtos ?? ["h2"],
     limits: withDefaults(options.limits),
     http2: {
@@ -152,14 +154,26 @@ export interface MountOptions extends CallSettings, WebSettings {
  * });
  * ```
  */
-export function mount(options: MountOptions): ExchangeTaker {
+export function mount(options: MountOptions): Mountable {
   checkOptions("mount services", MOUNT_NAMES, options);
   checkCallSettings("mount services", options);
   const { registry } = options;
   if (registry !== undefined && typeof registry?.getMessage !== "function") {
     throw new TypeError("Cannot mount services as registry must be a registry of protobuf-es");
   }
-  return new CallRouter(checkRegistrar("serve gRPC", options.registrar), options);
+  return new Services(new CallRouter(servicesOf(options), options));
+}
+
+/** Services with settings of their own. */
+class Services extends Mountable {
+  constructor(router: CallRouter) {
+    super();
+    mountRouter(this, router);
+  }
+}
+
+function servicesOf({ registrar }: { readonly registrar: Registrar }): Routes {
+  return routesOf(checkRegistrar("serve gRPC", registrar));
 }
 
 /**

@@ -60,11 +60,11 @@ export class WebRouter {
   }
 
   /** Serves the exchange if its path is a method's; null otherwise. Settles when it is over. */
-  take(
+  route(
     stream: ServerStream,
     onError: ServerErrorListener,
   ): Promise<void> | null {
-    const route = this.#routes.route(stream.path);
+    const route = this.#routes.get(stream.path);
     if (route === undefined) return null;
     if (stream.method === "OPTIONS") return this.#preflight(stream);
     return this.#serve(

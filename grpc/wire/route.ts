@@ -11,8 +11,5 @@ export interface Route {
   readonly handler: AnyHandler | undefined;
 }
 
-/** Finds routes. */
-export interface Routes {
-  /** What serves a path such as `/pkg.Service/Method`. */
-  route(path: string): Route | undefined;
-}
+/** Routes by path, such as `/pkg.Service/Method`. */
+export type Routes = ReadonlyMap<string, Route>;

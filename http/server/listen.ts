@@ -10,6 +10,7 @@ import {
   type PlatformServer,
   type ServerOptions,
 } from "./options.ts";
+import { routerOf } from "./mountable.ts";
 import { serve } from "./server.ts";
 import { listenDeno } from "./serve_deno.ts";
 
@@ -43,6 +44,6 @@ export function listen(options: ServerOptions): HttpServer | PlatformServer {
   return serve({
     ...options,
     alpnProtos,
-    ...(registrar === undefined ? {} : { taker: registrar }),
+    router: routerOf(registrar) ?? undefined,
   });
 }

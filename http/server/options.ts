@@ -16,7 +16,7 @@ import type { Handler } from "./handler.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { Certificate } from "../net/certificate.ts";
 import { LISTEN_NAMES, type ListenOptions } from "../net/listen_options.ts";
-import type { ExchangeTaker } from "./server.ts";
+import { checkMountable, type Mountable } from "./mountable.ts";
 import type { ServerStream } from "./stream.ts";
 
 /** Configuration of {@linkcode listen}. */
@@ -24,7 +24,7 @@ export interface ServerOptions extends ListenOptions {
   /** Called with a stream for each request. May return a web `Response` instead of using it. */
   readonly handler?: Handler;
   /** Takes the exchanges that are its own, gRPC calls, before the handler sees them. */
-  readonly registrar?: ExchangeTaker;
+  readonly registrar?: Mountable;
   /** Limits and timeouts; every one has a default. */
   readonly limits?: ServerLimits;
   /**
@@ -112,11 +112,7 @@ export function checkServerOptions(options: ServerOptions): void {
     throw new TypeError("Cannot listen without a handler: give handler: (stream) => …");
   }
   checkCallback("listen", "handler", handler);
-  if (registrar !== undefined && typeof registrar?.takeStream !== "function") {
-    throw new TypeError(
-      "Cannot listen as registrar must be a grpc.Registrar or what grpc.mount() returns",
-    );
-  }
+  checkMountable("listen", registrar);
   checkBoolean("listen", "compress", options.compress);
   checkSessionOptions("listen", options.http2);
   checkCallback("listen", "onError", options.onError);

@@ -17,7 +17,8 @@ import {
 } from "../message/options.ts";
 import { checkListenOptions, parseAddr } from "../net/listen_options.ts";
 import { namingAddress } from "../net/tcp_listener.ts";
-import { type ExchangeTaker, NOT_FOUND } from "./server.ts";
+import { checkMountable, type ExchangeRouter, type Mountable } from "./mountable.ts";
+import { NOT_FOUND } from "./server.ts";
 import type { SocketAddress } from "../net/socket.ts";
 import { formatAddress } from "../net/address.ts";
 import type { ServerStream } from "./stream.ts";
@@ -39,7 +40,7 @@ export interface FetchHandlerOptions {
   /** Limits that hold whoever serves. Others throw. */
   readonly limits?: FetchHandlerLimits;
   /** Takes the exchanges that are its own before the handler: gRPC-Web and Connect calls. */
-  readonly registrar?: ExchangeTaker;
+  readonly registrar?: Mountable;
   /** Compress responses given whole, for clients that take it. @default {false} */
   readonly compress?: boolean;
   /** Called with what handlers throw, and the stream; printed without it; null silences. */
@@ -76,7 +77,7 @@ function keptLimits(
 class Dispatcher {
   readonly #limits: Required<ServerLimits>;
   readonly #handler: Handler;
-  readonly #registrar: ExchangeTaker | undefined;
+  readonly #router: ExchangeRouter | undefined;
   readonly #compress: boolean;
   readonly #onError: ErrorListener | null | undefined;
   readonly #running = new Set<FetchStream>();
@@ -91,7 +92,7 @@ class Dispatcher {
   ) {
     this.#handler = handler === undefined ? NOT_FOUND : withUpgrades(handler);
     this.#limits = limits;
-    this.#registrar = registrar;
+    this.#router = checkMountable("make a handler", registrar);
     this.#compress = compress;
     this.#onError = onError;
   }
@@ -122,13 +123,13 @@ class Dispatcher {
   }
 
   #handle(stream: FetchStream): Promise<void> | undefined {
-    let taken: Promise<void> | null;
+    let routed: Promise<void> | null;
     try {
-      taken = this.#registrar?.takeExchange?.(stream, this.#onError) ?? null;
+      routed = this.#router?.routeExchange(stream, this.#onError) ?? null;
     } catch (error) {
       return runHandler(() => Promise.reject(error), stream, this.#onError);
     }
-    if (taken !== null) return runHandler(() => taken, stream, this.#onError);
+    if (routed !== null) return runHandler(() => routed, stream, this.#onError);
     if (this.#compress) stream.compress = true;
     return runHandler(this.#handler, stream, this.#onError);
   }

@@ -6,19 +6,12 @@
 import { MessageError } from "../message/message_error.ts";
 import { type ServerHost, ServerSession } from "./h1_session.ts";
 import type { H1ServerStream } from "./h1_stream.ts";
-import {
-  PREFACE,
-  RefusalStream,
-  type RequestHead,
-  Session,
-  type SessionOptions,
-  type Stream,
-} from "../h2/mod.ts";
+import { PREFACE, RefusalStream, Session, type SessionOptions } from "../h2/mod.ts";
 import { type H2Host, H2ServerStream } from "./h2_stream.ts";
 import { type ErrorListener, type Handler, runHandler } from "./handler.ts";
 import { latin1 } from "../message/headers.ts";
-import type { FieldBlock } from "../hpack/mod.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
+import type { ExchangeRouter, HandlerHost } from "./mountable.ts";
 import { givenOptions, MAX_TIMER_MS } from "../message/options.ts";
 import type { Inspect } from "../message/inspect.ts";
 import { printable, tell, tellError } from "../message/tell.ts";
@@ -32,42 +25,6 @@ import { formatAddress } from "../net/address.ts";
 import type { ServerStream } from "./stream.ts";
 import { Watchdog } from "../time/watchdog.ts";
 
-/** What a server lends to those who run handlers on it. */
-export interface HandlerHost {
-  readonly limits: Required<ServerLimits>;
-  /** Counts a handler. False, with nothing counted, if as many as allowed are at work. */
-  handlerStarted(): boolean;
-  /** A handler that was counted is done. */
-  handlerEnded(): void;
-  /** See `onError` of {@linkcode listen}. */
-  readonly onError: ErrorListener | null | undefined;
-}
-
-/** Takes exchanges before the handler does: a `grpc.Registrar`, or what `grpc.mount()` returns. */
-export interface ExchangeTaker {
-  /**
-   * The stream that serves this HTTP/2 request, or null to leave it to the handler.
-   *
-   * @internal
-   */
-  takeStream(
-    head: RequestHead,
-    block: FieldBlock,
-    session: Session,
-    host: HandlerHost,
-  ): Stream | null;
-  /**
-   * Serves an exchange of either version through its stream, or null to leave it to the handler.
-   * The promise must settle when the exchange is over.
-   *
-   * @internal
-   */
-  takeExchange?(
-    stream: ServerStream,
-    onError: ErrorListener | null | undefined,
-  ): Promise<void> | null;
-}
-
 /** Told of requests that were refused before a handler saw them, with the client's `host:port`. */
 type BadRequestListener = (error: MessageError, remoteAddr: string) => unknown;
 
@@ -76,7 +33,7 @@ export interface ServeOptions extends ListenOptions {
   /** Answers requests. Without one they are answered with 404. */
   readonly handler?: Handler;
   /** Asked first for each exchange. */
-  readonly taker?: ExchangeTaker;
+  readonly router?: ExchangeRouter | undefined;
   /** Compress responses given whole, for clients that take it. @default {false} */
   readonly compress?: boolean;
   /** Limits and timeouts. */
@@ -261,7 +218,7 @@ export class Server implements AsyncDisposable {
     };
     const session: Session = new Session("server", socket, {
       accept: (requestHead, block) =>
-        this.#options.taker?.takeStream(requestHead, block, session, this.#host) ??
+        this.#options.router?.routeStream(requestHead, block, session, this.#host) ??
           (this.#handlers >= limits.maxHandlers
             ? new RefusalStream(503)
             : limits.maxBodyBytes > 0 && requestHead.contentLength > limits.maxBodyBytes
@@ -310,15 +267,15 @@ export class Server implements AsyncDisposable {
       stream.respond(503, { "retry-after": "1" }, true);
       return undefined;
     }
-    let taken: Promise<void> | null;
+    let routed: Promise<void> | null;
     try {
-      taken = this.#options.taker?.takeExchange?.(stream, this.#options.onError) ?? null;
+      routed = this.#options.router?.routeExchange(stream, this.#options.onError) ?? null;
     } catch (error) {
-      // What a taker throws is answered as what a handler throws.
+      // What a router throws is answered as what a handler throws.
       return runHandler(() => Promise.reject(error), stream, this.#options.onError);
     }
-    if (taken !== null) {
-      return this.#counted(runHandler(() => taken, stream, this.#options.onError));
+    if (routed !== null) {
+      return this.#counted(runHandler(() => routed, stream, this.#options.onError));
     }
     this.#handlers++;
     if (this.#options.compress === true) stream.compress = true;
