@@ -5,7 +5,7 @@ import { ConnectionLostError, DialError } from "../../http/mod.ts";
 import { Lookups } from "./lookups.ts";
 import type { Settings } from "./options.ts";
 import { hopeful, NONE, pick } from "./picker.ts";
-import { keyOf } from "./resolver.ts";
+import { keyOf, type Target } from "./resolver.ts";
 import { Subchannel, type SubchannelEvents } from "./subchannel.ts";
 import { type Waiting, WaitingCalls, type Wanted } from "./waiting_calls.ts";
 
@@ -129,6 +129,13 @@ export class Channel implements SubchannelEvents, TimerNode {
   }
 
   // ---- addresses -------------------------------------------------------------------------------
+
+  /** Takes other targets. Calls that run end where they are. */
+  retarget(targets: readonly Target[]): void {
+    if (this.#closed) return;
+    this.#lookups.retarget(targets);
+    this.#update();
+  }
 
   /** Takes over the addresses found: what is still there keeps its connection. */
   #update(): void {

@@ -12,7 +12,8 @@ import { Channel } from "./channel.ts";
 import { handled, rejectSoon } from "./handled.ts";
 import { type InterceptedHost, interceptStream, interceptUnary } from "./intercepted_call.ts";
 import { InterceptedStream } from "./intercepted_stream.ts";
-import { type ClientOptions, type Settings, settingsOf } from "./options.ts";
+import { type ClientOptions, type Settings, settingsOf, targetsOf } from "./options.ts";
+import type { Target } from "./resolver.ts";
 import { StreamCall, type StreamHandle } from "./stream_call.ts";
 import { UnaryCall } from "./unary_call.ts";
 
@@ -23,20 +24,22 @@ import { UnaryCall } from "./unary_call.ts";
 export class Conn implements Transport, AsyncDisposable {
   readonly #settings: Settings;
   readonly #host: InterceptedHost;
+  #targets: readonly Target[];
 
   /** See {@linkcode newClient}. */
   constructor(options: ClientOptions) {
     const settings = settingsOf(options);
-    const { maxReceiveSize, maxSendSize, compress, interceptors, targets } = settings;
+    const { maxReceiveSize, maxSendSize, compress, interceptors } = settings;
     const scheme = settings.connection.tls === null ? "http" : "https";
     this.#settings = settings;
+    this.#targets = settings.targets;
     this.#host = {
       channel: new Channel(settings),
       maxReceiveSize,
       maxSendSize,
       compress,
       interceptors,
-      url: (path) => `${scheme}://${targets[0]!.address.authority}${path}`,
+      url: (path) => `${scheme}://${this.#targets[0]!.address.authority}${path}`,
     };
   }
 
@@ -136,6 +139,17 @@ export class Conn implements Transport, AsyncDisposable {
   }
 
   /**
+   * Takes other servers, as {@linkcode ClientOptions.targets}. Servers that stay keep their
+   * connections; calls on the others end where they are. Throws `TypeError` on a wrong target, with
+   * nothing changed.
+   */
+  setTargets(targets: readonly string[]): void {
+    const { connection, lookup } = this.#settings;
+    this.#targets = targetsOf(targets, connection, lookup);
+    this.#host.channel.retarget(this.#targets);
+  }
+
+  /**
    * Ends all connections; calls that run or wait end with CANCELLED. Later calls fail. Resolves when
    * the connections are gone, after half a second at most. May be called again.
    */
@@ -150,7 +164,7 @@ export class Conn implements Transport, AsyncDisposable {
 
   /** Shows the targets. */
   [Symbol.for("Deno.customInspect")](): string {
-    return `Conn { targets: ${this.#settings.targets.map(({ text }) => text).join(", ")} }`;
+    return `Conn { targets: ${this.#targets.map(({ text }) => text).join(", ")} }`;
   }
 }
 

@@ -21,12 +21,10 @@ export class Lookups implements TimerNode {
   /** Calls that wait hold the process, if anything does. */
   readonly background = true;
 
-  readonly #targets: readonly Target[];
+  #names: readonly Name[];
   readonly #options: Required<ResolveOptions>;
   readonly #lookup: Lookup | undefined;
   readonly #onFound: () => void;
-  readonly #addresses: (readonly Address[])[];
-  readonly #needed: boolean;
   /** Names being looked up. */
   #running = 0;
   #error: Error | null = null;
@@ -42,17 +40,15 @@ export class Lookups implements TimerNode {
     lookup: Lookup | null,
     onFound: () => void,
   ) {
-    this.#targets = targets;
+    this.#names = targets.map(nameOf);
     this.#options = options;
     this.#lookup = lookup ?? undefined;
     this.#onFound = onFound;
-    this.#addresses = targets.map((target) => target.dns ? [] : [target.address]);
-    this.#needed = targets.some((target) => target.dns);
   }
 
   /** Whether names without an address are being looked up. */
   get seeking(): boolean {
-    return this.#running > 0 && this.#addresses.some((addresses) => addresses.length === 0);
+    return this.#running > 0 && this.#names.some(({ addresses }) => addresses.length === 0);
   }
 
   /** Why a name could not be found, if one could not. */
@@ -62,7 +58,18 @@ export class Lookups implements TimerNode {
 
   /** Addresses known now. */
   get addresses(): readonly Address[] {
-    return this.#addresses.flat();
+    return this.#names.flatMap(({ addresses }) => addresses);
+  }
+
+  /** Takes other targets. Those that stay keep their addresses. */
+  retarget(targets: readonly Target[]): void {
+    const old = new Map(this.#names.map((name) => [name.target.text, name]));
+    this.#names = targets.map((target) => old.get(target.text) ?? nameOf(target));
+    if (this.#names.some(({ addresses }) => addresses.length === 0)) this.#run();
+  }
+
+  get #needed(): boolean {
+    return this.#names.some(({ target }) => target.dns);
   }
 
   /** Looks the names up, if there are any. */
@@ -104,15 +111,16 @@ export class Lookups implements TimerNode {
     timers.remove(this);
     this.#lastAt = performance.now();
     this.#error = null;
-    this.#targets.forEach((target, i) => {
-      if (!target.dns) return;
+    for (const name of this.#names) {
+      const { target } = name;
+      if (!target.dns) continue;
       this.#running++;
       // Names are independent: one that hangs keeps no other waiting.
       deadline(resolveTarget(target, this.#lookup), LOOKUP_TIMEOUT_MS).then(
-        (found) => this.#addresses[i] = inOldOrder(found, this.#addresses[i]!),
+        (found) => name.addresses = inOldOrder(found, name.addresses),
         (reason) => this.#error ??= asError(reason),
       ).then(() => this.#settled());
-    });
+    }
   }
 
   #settled(): void {
@@ -125,6 +133,16 @@ export class Lookups implements TimerNode {
     }
     this.#onFound();
   }
+}
+
+/** A target with the addresses found for it. */
+interface Name {
+  readonly target: Target;
+  addresses: readonly Address[];
+}
+
+function nameOf(target: Target): Name {
+  return { target, addresses: target.dns ? [] : [target.address] };
 }
 
 /** Name servers turn their answers round: what was there keeps its place, what is new comes behind. */

@@ -154,10 +154,7 @@ const USER_AGENT = "grpc-typescript-sluice/0.1";
 /** @throws {TypeError} If an option is not known or has a wrong value; says what to change. */
 export function settingsOf(options: ClientOptions): Settings {
   checkOptions(WHAT, CLIENT_OPTIONS, options);
-  const { targets, tls, interceptors = [], lookup = null } = options;
-  if (!Array.isArray(targets) || targets.length === 0) {
-    throw new TypeError(`Cannot make a client without targets: give targets: ["host:port", …]`);
-  }
+  const { tls, interceptors = [], lookup = null } = options;
   if (!Array.isArray(interceptors) || interceptors.some((one) => typeof one !== "function")) {
     throw new TypeError(`Cannot ${WHAT} as interceptors must be a list of functions`);
   }
@@ -171,20 +168,11 @@ export function settingsOf(options: ClientOptions): Settings {
   const { resolve = {}, engine = "own" } = options;
   checkOptions(WHAT, ["interval", "minInterval"], resolve);
   checkChoice(WHAT, "engine", engine, ["own", "deno"]);
-  const settings = { targets: targets.map(parseTarget), tls: tlsOf(tls) };
-  if (engine === "deno" && settings.tls !== null) {
-    checkPlatformWays(WHAT, {
-      tls: settings.tls,
-      lookup: lookup !== null || settings.targets.some((target) => target.dns),
-      notTcp: settings.targets.some((target) => target.address.path !== undefined)
-        ? "targets cannot be Unix sockets with tls"
-        : null,
-    });
-  }
+  const secure = tlsOf(tls);
   return {
-    targets: settings.targets,
+    targets: targetsOf(options.targets, { tls: secure, engine }, lookup),
     connection: {
-      tls: settings.tls,
+      tls: secure,
       engine,
       // A limit beyond the longest timer is none that anybody could see.
       connectTimeout: connectTimeout > MAX_TIMER_MS ? 0 : connectTimeout,
@@ -210,6 +198,32 @@ export function settingsOf(options: ClientOptions): Settings {
     defaultTimeout: limit("defaultTimeout", options.defaultTimeout) ?? Infinity,
     interceptors: [...interceptors],
   };
+}
+
+/**
+ * Reads the targets of a client.
+ *
+ * @throws {TypeError} If there is none, or one is wrong, or not for these connections.
+ */
+export function targetsOf(
+  targets: readonly string[],
+  { tls, engine }: Pick<ConnectionSettings, "tls" | "engine">,
+  lookup: Lookup | null,
+): readonly Target[] {
+  if (!Array.isArray(targets) || targets.length === 0) {
+    throw new TypeError(`Cannot ${WHAT} without targets: give targets: ["host:port", …]`);
+  }
+  const parsed = targets.map(parseTarget);
+  if (engine === "deno" && tls !== null) {
+    checkPlatformWays(WHAT, {
+      tls,
+      lookup: lookup !== null || parsed.some((target) => target.dns),
+      notTcp: parsed.some((target) => target.address.path !== undefined)
+        ? "targets cannot be Unix sockets with tls"
+        : null,
+    });
+  }
+  return parsed;
 }
 
 /** A time that every call or connection gets: with 0 none could ever succeed. */

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
+import { assert, assertEquals, assertInstanceOf, assertRejects, assertThrows } from "@std/assert";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { delay } from "@std/async";
 import { grpc } from "@sluice/sluice";
@@ -280,4 +280,27 @@ Deno.test("targets are IPv6 addresses too, and errors name them as they were wri
   const { conn, greeter } = connect([server.addr]);
   await using _conn = conn;
   await assertRejects(() => greeter.SayHello({}, 10_000), ConnectError, server.addr);
+});
+
+Deno.test("targets are exchanged while calls run: those that stay keep their connection", async () => {
+  await using greeters = new Greeters();
+  const [a, b, c] = ["a", "b", "c"].map((name) => greeters.start(name).addr);
+  await using proxy = new FaultProxy({ target: b! });
+  const { conn, greeter } = connect([a!, proxy.endpoint]);
+  await using _conn = conn;
+  assertEquals(await names(greeter, 4), "abab");
+  const late = connect([c!]);
+  await using _late = late.conn;
+  assertEquals(await names(late.greeter, 1), "c");
+  conn.setTargets([proxy.endpoint, c!]);
+  while (!(await names(greeter, 2)).includes("c"));
+  assertEquals(shares(await names(greeter, 20)), { b: 10, c: 10 });
+  assertEquals(proxy.accepted, 1);
+  assertThrows(() => conn.setTargets([]), TypeError, "without targets");
+  assertThrows(() => conn.setTargets([c!, "nowhere"]), TypeError, "host:port");
+  assertEquals(shares(await names(greeter, 4)), { b: 2, c: 2 });
+  // A name among them is looked up; addresses written out serve meanwhile.
+  conn.setTargets([a!, `dns://localhost:${b!.split(":")[1]}`]);
+  while (!(await names(greeter, 2)).includes("b"));
+  assertEquals(shares(await names(greeter, 4)), { a: 2, b: 2 });
 });
