@@ -40,7 +40,7 @@ export abstract class ReplyStream extends MessageStream {
   #headerSent = false;
   #responseHeader: Metadata | null = null;
   #responseTrailer: Metadata | null = null;
-  #linger: h2.UploadLinger | null = null;
+  #drain: h2.RequestDrain | null = null;
 
   constructor(settings: ServerCallSettings) {
     super();
@@ -66,16 +66,16 @@ export abstract class ReplyStream extends MessageStream {
 
   override onData(buf: Uint8Array, start: number, end: number): void {
     super.onData(buf, start, end);
-    this.#linger?.drop(end - start);
+    this.#drain?.drop(end - start);
   }
 
   override onEnd(): void {
-    this.#linger?.stop();
+    this.#drain?.stop();
     super.onEnd();
   }
 
   onReset(error: Error): void {
-    this.#linger?.stop();
+    this.#drain?.stop();
     if (this.finished) return;
     // The client is gone: the handler learns of it, nothing is sent.
     this.#finished(new ConnectError(error.message, Code.Canceled, undefined, undefined, error));
@@ -187,7 +187,7 @@ export abstract class ReplyStream extends MessageStream {
 
   /** A client that still sends is listened to no more, and told so soon. */
   #stopUpload(): void {
-    if (this.receivable) this.#linger = new h2.UploadLinger(this);
+    if (this.receivable) this.#drain = new h2.RequestDrain(this);
   }
 
   #tellFaults({ faults }: FieldList): void {

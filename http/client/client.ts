@@ -21,15 +21,15 @@ import {
   type SendOptions,
   type StreamOptions,
 } from "./options.ts";
-import { Control, sleep } from "./control.ts";
-import { discard } from "./discard.ts";
+import { Cancellation, sleep } from "./cancellation.ts";
+import { drainOrAbort } from "./drain_or_abort.ts";
 import type { ConnectionLostError } from "../message/error.ts";
 import {
   type ClientExchange,
   type ExchangeTimeouts,
-  LATER,
-  type RequestStart,
-  type ResponseStart,
+  type IncomingHead,
+  LENGTH_FROM_BODY,
+  type OutgoingHead,
 } from "./exchange.ts";
 import { fieldOf, flattenHeaders, type HeadersInput } from "../message/headers.ts";
 import { isThenable } from "../message/tell.ts";
@@ -40,7 +40,7 @@ import { Pool, type Route } from "./pool.ts";
 import { proxyFields, proxyFor } from "./proxy.ts";
 import { type Hop, RedirectChain, RedirectError, redirects } from "./redirect.ts";
 import { ClientStream, type StreamSettings } from "./stream.ts";
-import { checkMethod, type Prepared, prepareHead, without } from "./request_head.ts";
+import { type CheckedHead, checkHead, checkMethod, without } from "./request_head.ts";
 import { HttpResponse } from "./response.ts";
 import { backoff, isStale, isTransient, retryAfter, retryPolicy } from "./retry.ts";
 import { dropBody, upload } from "./upload.ts";
@@ -216,25 +216,28 @@ export class Client implements AsyncDisposable {
     const target = parseTarget(url);
     method = checkMethod(method);
     const { headers, options } = readStreamArguments(second, third);
-    const prepared = prepareHead(headers, target, null, this.#defaults, false);
-    const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
-    const hop: Hop = { method, target, fields: prepared.fields, body: true };
-    const length = prepared.declared >= 0 ? prepared.declared : LATER;
+    const checked = checkHead(headers, target, null, this.#defaults, false);
+    const cancellation = new Cancellation(
+      options.signal,
+      options.timeout ?? this.#options.timeout ?? 0,
+    );
+    const hop: Hop = { method, target, fields: checked.fields, body: true };
+    const length = checked.declared >= 0 ? checked.declared : LENGTH_FROM_BODY;
     try {
-      const exchange = await this.#open(hop, prepared, length, options, control);
+      const exchange = await this.#open(hop, checked, length, options, cancellation);
       return new ClientStream(
         exchange,
         {
           decompress: options.decompress ?? false,
           maxResponseBytes: options.maxResponseBytes ?? this.#options.maxResponseBytes ?? 0,
           onDownload: options.onDownload ?? this.#options.onDownload ?? undefined,
-          onOver: () => control.release(),
+          onOver: () => cancellation.release(),
         },
         target.href,
         0,
       );
     } catch (error) {
-      control.release();
+      cancellation.release();
       throw error;
     }
   }
@@ -247,7 +250,10 @@ export class Client implements AsyncDisposable {
   async #send(method: string, url: string | URL, options: SendOptions): Promise<ClientStream> {
     method = checkMethod(method);
     checkSendOptions(options);
-    const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
+    const cancellation = new Cancellation(
+      options.signal,
+      options.timeout ?? this.#options.timeout ?? 0,
+    );
     try {
       const body = await bodyOf(options.body, options.json);
       const [exchange, head, hop, count] = await this.#follow(
@@ -256,12 +262,12 @@ export class Client implements AsyncDisposable {
         options.headers,
         body,
         options,
-        control,
+        cancellation,
       );
       return new ClientStream(
         exchange,
         {
-          ...this.#streamSettings(options, control),
+          ...this.#streamSettings(options, cancellation),
           maxResponseBytes: options.maxResponseBytes ?? this.#options.maxResponseBytes ?? 0,
         },
         hop.target.href,
@@ -269,7 +275,7 @@ export class Client implements AsyncDisposable {
       ).arrived(head);
     } catch (error) {
       dropBody(options.body, error);
-      control.release();
+      cancellation.release();
       throw error;
     }
   }
@@ -316,13 +322,13 @@ export class Client implements AsyncDisposable {
 
   // ---- the loop --------------------------------------------------------------------------------
 
-  #streamSettings(options: RequestOptions, control: Control): StreamSettings {
+  #streamSettings(options: RequestOptions, cancellation: Cancellation): StreamSettings {
     return {
       decompress: options.decompress ?? this.#options.decompress ?? true,
       maxResponseBytes: options.maxResponseBytes ?? this.#options.maxResponseBytes ??
         CLIENT_DEFAULTS.maxResponseBytes,
       onDownload: options.onDownload ?? this.#options.onDownload ?? undefined,
-      onOver: () => control.release(),
+      onOver: () => cancellation.release(),
     };
   }
 
@@ -341,7 +347,10 @@ export class Client implements AsyncDisposable {
       throw error;
     }
     const { headers, body: input, options } = given;
-    const control = new Control(options.signal, options.timeout ?? this.#options.timeout ?? 0);
+    const cancellation = new Cancellation(
+      options.signal,
+      options.timeout ?? this.#options.timeout ?? 0,
+    );
     try {
       let body = bodyOf(input, options.json);
       if (body instanceof Promise) body = await body;
@@ -351,11 +360,11 @@ export class Client implements AsyncDisposable {
         headers,
         body,
         options,
-        control,
+        cancellation,
       );
       // Most answers are short plain text and here already.
       let content: string | Uint8Array | null = null;
-      const settings = this.#streamSettings(options, control);
+      const settings = this.#streamSettings(options, cancellation);
       if (
         settings.onDownload === undefined && plain(head.fields) &&
         (settings.maxResponseBytes === 0 || head.length <= settings.maxResponseBytes)
@@ -382,7 +391,7 @@ export class Client implements AsyncDisposable {
       await ready();
       throw error;
     } finally {
-      control.release();
+      cancellation.release();
     }
   }
 
@@ -392,19 +401,19 @@ export class Client implements AsyncDisposable {
     headers: HeadersInput | null | undefined,
     body: RequestBody,
     options: RequestOptions,
-    control: Control,
-  ): Promise<[ClientExchange, ResponseStart, Hop, number]> {
-    const prepared = prepareHead(
+    cancellation: Cancellation,
+  ): Promise<[ClientExchange, IncomingHead, Hop, number]> {
+    const checked = checkHead(
       headers,
       target,
       body,
       this.#defaults,
       options.decompress ?? this.#options.decompress ?? true,
     );
-    let hop: Hop = { method, target, fields: prepared.fields, body: body !== NO_BODY };
+    let hop: Hop = { method, target, fields: checked.fields, body: body !== NO_BODY };
     let chain: RedirectChain | null = null;
     for (let count = 0;; count++) {
-      const [exchange, head] = await this.#attempts(hop, prepared, body, options, control);
+      const [exchange, head] = await this.#attempts(hop, checked, body, options, cancellation);
       const location = fieldOf(head.fields, "location");
       const mode = options.redirect ?? this.#options.redirect ?? "follow";
       if (mode === "manual" || !redirects(head.status, location)) {
@@ -428,7 +437,7 @@ export class Client implements AsyncDisposable {
         const onRedirect = options.onRedirect ?? this.#options.onRedirect ?? undefined;
         if (onRedirect !== undefined) {
           const asked = onRedirect(next.target.href, head.status, hop.target.href);
-          const follow = isThenable(asked) ? await control.during(asked) : asked;
+          const follow = isThenable(asked) ? await cancellation.during(asked) : asked;
           if (follow === false) return [exchange, head, hop, count];
         }
         if (next.body && body.bytes === null && body !== NO_BODY) {
@@ -436,7 +445,7 @@ export class Client implements AsyncDisposable {
             `Cannot follow redirect ${head.status} as the body is a stream and cannot be sent again`,
           );
         }
-        await discard(exchange, head);
+        await drainOrAbort(exchange, head);
         hop = next;
         if (!hop.body) body = NO_BODY;
       } catch (error) {
@@ -449,11 +458,11 @@ export class Client implements AsyncDisposable {
   /** One hop, as often as it may be tried. */
   async #attempts(
     hop: Hop,
-    prepared: Prepared,
+    checked: CheckedHead,
     body: RequestBody,
     options: RequestOptions,
-    control: Control,
-  ): Promise<[ClientExchange, ResponseStart]> {
+    cancellation: Cancellation,
+  ): Promise<[ClientExchange, IncomingHead]> {
     const policy = retryPolicy(options.retry ?? this.#options.retry);
     const replayable = body.pieces === null;
     let stale = 0;
@@ -461,9 +470,9 @@ export class Client implements AsyncDisposable {
       let exchange: ClientExchange | null = null;
       let wait: number | null;
       try {
-        const length = body.length >= 0 ? body.length : prepared.declared;
-        exchange = await this.#open(hop, prepared, length, options, control);
-        const head = await this.#exchange(exchange, body, prepared, options);
+        const length = body.length >= 0 ? body.length : checked.declared;
+        exchange = await this.#open(hop, checked, length, options, cancellation);
+        const head = await this.#exchange(exchange, body, checked, options);
         if (
           policy === null || attempt > policy.limit || !replayable ||
           !policy.methods.includes(hop.method) || !policy.statuses.includes(head.status)
@@ -473,9 +482,9 @@ export class Client implements AsyncDisposable {
         const asked = retryAfter(fieldOf(head.fields, "retry-after"), Date.now());
         wait = backoff(policy, attempt, asked, Math.random());
         if (wait === null) return [exchange, head];
-        await discard(exchange, head);
+        await drainOrAbort(exchange, head);
       } catch (error) {
-        control.check();
+        cancellation.check();
         if (replayable && isStale(error, exchange, hop.method, hop.fields)) {
           const most = (error as ConnectionLostError).requestSent === "maybe"
             ? MAX_STALE_RETRIES
@@ -493,7 +502,7 @@ export class Client implements AsyncDisposable {
         }
         wait = backoff(policy, attempt, null, Math.random())!;
       }
-      await sleep(wait, control);
+      await sleep(wait, cancellation);
     }
   }
 
@@ -501,11 +510,11 @@ export class Client implements AsyncDisposable {
   async #exchange(
     exchange: ClientExchange,
     body: RequestBody,
-    prepared: Prepared,
+    checked: CheckedHead,
     options: RequestOptions,
-  ): Promise<ResponseStart> {
+  ): Promise<IncomingHead> {
     const onUpload = options.onUpload ?? this.#options.onUpload ?? undefined;
-    if (body.pieces === null && !prepared.expect && onUpload === undefined) {
+    if (body.pieces === null && !checked.expect && onUpload === undefined) {
       try {
         exchange.finish(body.bytes);
       } catch (error) {
@@ -514,7 +523,7 @@ export class Client implements AsyncDisposable {
       }
       return await exchange.head();
     }
-    const sending = upload(exchange, body, prepared.expect, onUpload);
+    const sending = upload(exchange, body, checked.expect, onUpload);
     // An answer may come before the body was sent, and then counts.
     sending.catch((error) => exchange.abort(error));
     return await exchange.head();
@@ -523,12 +532,12 @@ export class Client implements AsyncDisposable {
   /** An exchange on some connection, its head on the way. */
   async #open(
     hop: Hop,
-    prepared: Prepared,
+    checked: CheckedHead,
     length: number,
     options: RequestOptions,
-    control: Control,
+    cancellation: Cancellation,
   ): Promise<ClientExchange> {
-    control.check();
+    cancellation.check();
     const { target } = hop;
     const proxy = proxyFor(target, this.#options.proxy);
     const route: Route = { target, proxy };
@@ -558,16 +567,16 @@ export class Client implements AsyncDisposable {
       // For the proxy (RFC 9110 §11.7.2), which does not see this request; its server must not.
       fields = without(fields, "proxy-authorization");
     }
-    const start: RequestStart = {
+    const start: OutgoingHead = {
       method: hop.method,
       scheme: target.scheme,
       authority,
       target: path,
       fields,
-      length: hop.body || length === LATER ? length : 0,
-      close: prepared.close,
+      length: hop.body || length === LENGTH_FROM_BODY ? length : 0,
+      close: checked.close,
     };
-    control.where = target.origin;
+    cancellation.where = target.origin;
     const timeouts: ExchangeTimeouts = {
       queueTimeout: options.queueTimeout ?? this.#options.queueTimeout ??
         CLIENT_DEFAULTS.queueTimeout,
@@ -576,12 +585,12 @@ export class Client implements AsyncDisposable {
       writeTimeout: options.writeTimeout ?? this.#options.writeTimeout ??
         CLIENT_DEFAULTS.writeTimeout,
     };
-    const opened = this.#pool.open(route, start, timeouts, control);
+    const opened = this.#pool.open(route, start, timeouts, cancellation);
     const exchange = opened instanceof Promise ? await opened : opened;
-    control.cancel = (reason) => exchange.abort(reason);
-    if (control.reason !== null) {
-      exchange.abort(control.reason);
-      throw control.reason;
+    cancellation.cancel = (reason) => exchange.abort(reason);
+    if (cancellation.reason !== null) {
+      exchange.abort(cancellation.reason);
+      throw cancellation.reason;
     }
     return exchange;
   }

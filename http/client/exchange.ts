@@ -7,7 +7,7 @@ import type { FlatHeaders } from "../message/headers.ts";
 import type { SocketAddress } from "../net/socket.ts";
 
 /** A request's head as it goes out. Everything in it has been checked. */
-export interface RequestStart {
+export interface OutgoingHead {
   readonly method: string;
   readonly scheme: string;
   /** Host and port as `host` or `:authority` says them. */
@@ -16,7 +16,7 @@ export interface RequestStart {
   readonly target: string;
   /** Other fields, names in lower case, without framing. */
   readonly fields: FlatHeaders;
-  /** Octets of the body; 0: none; -1: not known; {@linkcode LATER}: as the body will show. */
+  /** Octets of the body; 0: none; -1: not known; {@linkcode LENGTH_FROM_BODY}: as the body will show. */
   readonly length: number;
   /** Whether the connection is to end with the exchange. */
   readonly close: boolean;
@@ -26,13 +26,13 @@ export interface RequestStart {
 export const MAX_INFORMATIONAL = 32;
 
 /** Why an upload ends with its answer. */
-export const ANSWERED = "Request was answered before it was sent whole";
+export const ANSWERED_EARLY = "Request was answered before it was sent whole";
 
 /** The head waits for the body's first piece, which may be its last. */
-export const LATER = -2;
+export const LENGTH_FROM_BODY = -2;
 
 /** A response's head. */
-export interface ResponseStart {
+export interface IncomingHead {
   readonly status: number;
   readonly fields: FlatHeaders;
   /** Octets of the body, or -1 if not known in advance. */
@@ -73,7 +73,7 @@ export interface ClientExchange {
    */
   continued(ms: number): Promise<boolean>;
   /** The response's head. */
-  head(): Promise<ResponseStart>;
+  head(): Promise<IncomingHead>;
   /** The next piece of the response's body, or null at its end. */
   read(): Promise<Uint8Array | null>;
   /** The whole body in one array, if the head told its length and nothing of it was read yet. */

@@ -6,13 +6,13 @@
 import { AnnouncedBody } from "../message/announced_body.ts";
 import { ConnectionLostError, StreamResetError, TimeoutError } from "../message/error.ts";
 import {
-  ANSWERED,
+  ANSWERED_EARLY,
   type ClientExchange,
   type ExchangeTimeouts,
-  LATER,
+  type IncomingHead,
+  LENGTH_FROM_BODY,
   MAX_INFORMATIONAL,
-  type RequestStart,
-  type ResponseStart,
+  type OutgoingHead,
 } from "./exchange.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import { checkEnd, checkSent, isBodiless } from "../message/body_length.ts";
@@ -20,7 +20,7 @@ import { fieldOf, type FlatHeaders, latin1 } from "../message/headers.ts";
 import type { LinkedList, ListItem } from "./linked_list.ts";
 import type { Socket, SocketAddress } from "../net/socket.ts";
 import { timers } from "../time/timer_wheel.ts";
-import { Watchdog } from "../time/watchdog.ts";
+import { Deadline } from "../time/deadline.ts";
 import { BodyReader } from "../h1/body.ts";
 import { nextPiece } from "../h1/next_piece.ts";
 import { MessageError } from "../message/message_error.ts";
@@ -94,7 +94,7 @@ export class ClientSession implements ListItem<ClientSession> {
   idleSince = 0;
   /** Milliseconds the server keeps an idle connection, as it said, or Infinity. */
   keepAlive = Infinity;
-  readonly watchdog: Watchdog;
+  readonly deadline: Deadline;
   readonly search: HeadSearch = new HeadSearch();
   readonly headLimits: HeadLimits;
   readonly #owner: ClientSessionOwner;
@@ -113,7 +113,7 @@ export class ClientSession implements ListItem<ClientSession> {
     this.output = new SocketWriter(socket, { writeTimeout, minWriteRate: 0 }, {
       onWriteError: (error) => this.#onWriteError(error),
     });
-    this.watchdog = new Watchdog((phase, ms) => {
+    this.deadline = new Deadline((phase, ms) => {
       if (this.#exchange === null) this.close();
       else this.#exchange.onTimeout(phase, ms);
     });
@@ -121,7 +121,7 @@ export class ClientSession implements ListItem<ClientSession> {
   }
 
   /** Begins an exchange. The session must be idle. */
-  open(start: RequestStart, timeouts: ExchangeTimeouts): ClientExchange {
+  open(start: OutgoingHead, timeouts: ExchangeTimeouts): ClientExchange {
     if (this.count > 0) (this.socket as Refable).ref?.();
     this.count++;
     return this.#exchange = new H1Exchange(this, start, timeouts);
@@ -130,7 +130,7 @@ export class ClientSession implements ListItem<ClientSession> {
   /** The exchange under way is over; `keep` if the connection may serve another. */
   done(keep: boolean): void {
     this.#exchange = null;
-    this.watchdog.clear();
+    this.deadline.clear();
     // RFC 9112 §9.2: what comes after the last response belongs to no request.
     if (
       !keep || !this.input.empty || this.input.ended || this.output.error !== null ||
@@ -157,7 +157,7 @@ export class ClientSession implements ListItem<ClientSession> {
   }
 
   /** Ends the connection and the exchange on it. */
-  cut(reason: Error): void {
+  abort(reason: Error): void {
     if (this.#exchange === null) this.close();
     else this.#exchange.abort(reason);
   }
@@ -166,7 +166,7 @@ export class ClientSession implements ListItem<ClientSession> {
   close(): void {
     if (this.closed) return;
     this.closed = true;
-    this.watchdog.stop();
+    this.deadline.stop();
     this.output.stop();
     this.socket.close();
     timers.release();
@@ -179,15 +179,15 @@ class H1Exchange implements ClientExchange {
   readonly reused: boolean;
   onOver: ((reason: Error) => void) | null = null;
   readonly #session: ClientSession;
-  readonly #start: RequestStart;
+  readonly #start: OutgoingHead;
   readonly #timeouts: ExchangeTimeouts;
   readonly #before: number;
   #length: number;
   #out: number = State.IDLE;
   #sent = 0;
-  #head: ResponseStart | null = null;
+  #head: IncomingHead | null = null;
   #body: BodyReader | null = null;
-  #heading: Promise<ResponseStart> | null = null;
+  #heading: Promise<IncomingHead> | null = null;
   #keep = true;
   /** Room given to the next piece that is read directly: as much as the last ones filled. */
   #pieceBytes = MIN_PIECE_BYTES;
@@ -195,7 +195,7 @@ class H1Exchange implements ClientExchange {
   #reason: Error | null = null;
   #onContinue: (() => void) | null = null;
 
-  constructor(session: ClientSession, start: RequestStart, timeouts: ExchangeTimeouts) {
+  constructor(session: ClientSession, start: OutgoingHead, timeouts: ExchangeTimeouts) {
     this.#session = session;
     this.#start = start;
     this.#timeouts = timeouts;
@@ -203,7 +203,7 @@ class H1Exchange implements ClientExchange {
     this.#before = session.input.total;
     this.#length = start.length;
     if (start.close) this.#keep = false;
-    if (start.length !== LATER) this.#begin();
+    if (start.length !== LENGTH_FROM_BODY) this.#begin();
   }
 
   /** Writes the head. It leaves with the body's first piece, or when the answer is waited for. */
@@ -241,7 +241,7 @@ class H1Exchange implements ClientExchange {
 
   write(piece: Uint8Array): Promise<void> | undefined {
     if (this.#reason !== null) throw this.#reason;
-    if (this.#over) throw new ConnectionLostError(ANSWERED, "maybe");
+    if (this.#over) throw new ConnectionLostError(ANSWERED_EARLY, "maybe");
     if (this.#out === State.ERROR) throw this.#session.output.error!;
     if (this.#out === State.IDLE) {
       this.#length = -1;
@@ -299,7 +299,7 @@ class H1Exchange implements ClientExchange {
   #awaitHead(): void {
     const { headTimeout } = this.#timeouts;
     if (headTimeout > 0 && this.#heading !== null && this.#head === null && !this.#over) {
-      this.#session.watchdog.set("headTimeout", headTimeout, performance.now());
+      this.#session.deadline.set("headTimeout", headTimeout, performance.now());
     }
   }
 
@@ -315,11 +315,11 @@ class H1Exchange implements ClientExchange {
 
   // ---- response --------------------------------------------------------------------------------
 
-  head(): Promise<ResponseStart> {
+  head(): Promise<IncomingHead> {
     return this.#heading ??= this.#readHead();
   }
 
-  async #readHead(): Promise<ResponseStart> {
+  async #readHead(): Promise<IncomingHead> {
     const { input, search, headLimits } = this.#session;
     const { headTimeout } = this.#timeouts;
     try {
@@ -332,7 +332,7 @@ class H1Exchange implements ClientExchange {
       }
       this.#session.output.flush();
       if (headTimeout > 0 && this.#out !== State.BODY) {
-        this.#session.watchdog.set("headTimeout", headTimeout, performance.now());
+        this.#session.deadline.set("headTimeout", headTimeout, performance.now());
       }
       for (let informational = 0;;) {
         if (this.#reason !== null) throw this.#reason;
@@ -369,7 +369,7 @@ class H1Exchange implements ClientExchange {
           if (status === 100) this.#onContinue?.();
           continue;
         }
-        this.#session.watchdog.clear();
+        this.#session.deadline.clear();
         if (block.close || (minor === 0 && !block.keepAlive)) this.#keep = false;
         this.#readKeepAlive(block.fields);
         // RFC 9112 §6.3: how long the body is, in this order.
@@ -411,7 +411,7 @@ class H1Exchange implements ClientExchange {
     const body = this.#body;
     if (body === null || this.#over) return body !== null && body.done ? "" : null;
     const { input } = this.#session;
-    const { left } = body;
+    const left = body.remaining;
     if (left < 0 || left > MAX_SHORT_TEXT || input.end - input.start < left) return null;
     const { buf, start } = input;
     for (let i = start + left; i-- > start;) if (buf[i]! >= 0x80) return null;
@@ -429,7 +429,7 @@ class H1Exchange implements ClientExchange {
       return null;
     }
     const body = this.#body!;
-    const { input, watchdog } = this.#session;
+    const { input, deadline } = this.#session;
     const { bodyTimeout } = this.#timeouts;
     try {
       for (;;) {
@@ -448,12 +448,12 @@ class H1Exchange implements ClientExchange {
           this.#finish();
           return null;
         }
-        if (bodyTimeout > 0) watchdog.set("bodyTimeout", bodyTimeout, performance.now());
-        if (body.plain >= DIRECT_BYTES && !input.reading) {
-          const piece = new Uint8Array(Math.min(body.plain, this.#pieceBytes));
+        if (bodyTimeout > 0) deadline.set("bodyTimeout", bodyTimeout, performance.now());
+        if (body.contiguous >= DIRECT_BYTES && !input.reading) {
+          const piece = new Uint8Array(Math.min(body.contiguous, this.#pieceBytes));
           const n = await input.readInto(piece);
           if (n === 0) continue;
-          watchdog.clear();
+          deadline.clear();
           if (n === this.#pieceBytes) this.#pieceBytes = Math.min(n * 4, MAX_PIECE_BYTES);
           else if (n * 4 < this.#pieceBytes) this.#pieceBytes = MIN_PIECE_BYTES;
           body.skip(n);
@@ -461,7 +461,7 @@ class H1Exchange implements ClientExchange {
           return n * 2 < piece.length ? piece.slice(0, n) : piece.subarray(0, n);
         }
         await input.fill();
-        watchdog.clear();
+        deadline.clear();
       }
     } catch (error) {
       throw this.#fail(error);
@@ -469,10 +469,10 @@ class H1Exchange implements ClientExchange {
   }
 
   async whole(): Promise<Uint8Array> {
-    const { input, watchdog } = this.#session;
+    const { input, deadline } = this.#session;
     const { bodyTimeout } = this.#timeouts;
     const body = this.#body!;
-    const length = body.left;
+    const length = body.remaining;
     const whole = new AnnouncedBody(length, input.end - input.start);
     try {
       while (!this.#over) {
@@ -484,9 +484,9 @@ class H1Exchange implements ClientExchange {
         } else if (input.ended) {
           body.eof();
         } else {
-          if (bodyTimeout > 0) watchdog.set("bodyTimeout", bodyTimeout, performance.now());
+          if (bodyTimeout > 0) deadline.set("bodyTimeout", bodyTimeout, performance.now());
           const n = await input.readInto(whole.room());
-          watchdog.clear();
+          deadline.clear();
           if (n > 0) body.skip(n);
           whole.advance(n);
         }
@@ -502,7 +502,7 @@ class H1Exchange implements ClientExchange {
   #finish(): void {
     if (this.#over) return;
     this.#over = true;
-    this.onOver?.(new ConnectionLostError(ANSWERED, "maybe"));
+    this.onOver?.(new ConnectionLostError(ANSWERED_EARLY, "maybe"));
     // A connection whose request is half sent cannot carry another.
     this.#session.done(this.#keep && this.#out === State.DONE);
   }

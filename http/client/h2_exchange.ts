@@ -12,12 +12,12 @@ import {
   TimeoutError,
 } from "../message/error.ts";
 import {
-  ANSWERED,
+  ANSWERED_EARLY,
   type ClientExchange,
   type ExchangeTimeouts,
-  LATER,
-  type RequestStart,
-  type ResponseStart,
+  type IncomingHead,
+  LENGTH_FROM_BODY,
+  type OutgoingHead,
 } from "./exchange.ts";
 import { checkEnd, checkSent, isBodiless } from "../message/body_length.ts";
 import { keepTrailers } from "../message/connection_fields.ts";
@@ -25,7 +25,7 @@ import type { FlatHeaders } from "../message/headers.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
 import type { SocketAddress } from "../net/socket.ts";
 import { ready } from "../time/turn.ts";
-import { Watchdog } from "../time/watchdog.ts";
+import { Deadline } from "../time/deadline.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import { MAX_INFORMATIONAL } from "./exchange.ts";
 import { responseHead, type Session, Stream } from "../h2/mod.ts";
@@ -43,12 +43,12 @@ export class H2Exchange extends Stream implements ClientExchange {
   trailers: FlatHeaders = [];
   onOver: ((reason: Error) => void) | null = null;
   readonly #session: Session;
-  readonly #start: RequestStart;
+  readonly #start: OutgoingHead;
   readonly #timeouts: ExchangeTimeouts;
   readonly #onQuiet: (session: Session) => void;
   #sent = 0;
   #informational = 0;
-  #head: ResponseStart | null = null;
+  #head: IncomingHead | null = null;
   /** Octets received and not read, once there were any. */
   #body: BodyBuffer | null = null;
   /** The body, if it is read whole. */
@@ -59,16 +59,16 @@ export class H2Exchange extends Stream implements ClientExchange {
   #reason: Error | null = null;
   #wake: (() => void) | null = null;
   #onContinue: (() => void) | null = null;
-  #watchdog: Watchdog | null = null;
+  #deadline: Deadline | null = null;
   /** When the present wait began. */
   #since = Infinity;
   /** Watches over output that flow control holds back, and how much that was. */
-  #writeWatchdog: Watchdog | null = null;
+  #writeDeadline: Deadline | null = null;
   #unsent = 0;
 
   constructor(
     session: Session,
-    start: RequestStart,
+    start: OutgoingHead,
     timeouts: ExchangeTimeouts,
     reused: boolean,
     onQuiet: (session: Session) => void,
@@ -159,7 +159,7 @@ export class H2Exchange extends Stream implements ClientExchange {
     if (whole !== null) {
       whole.push(buf, start, end);
       this.consumed(end - start);
-      this.#watchdog?.set("bodyTimeout", this.#timeouts.bodyTimeout, performance.now());
+      this.#deadline?.set("bodyTimeout", this.#timeouts.bodyTimeout, performance.now());
       return;
     }
     (this.#body ??= new BodyBuffer()).push(buf, start, end);
@@ -172,7 +172,7 @@ export class H2Exchange extends Stream implements ClientExchange {
     this.#notify();
     // A server that has answered does not want the rest of the request.
     if (this.sendable || this.queue !== null) this.reset(ErrorCode.NO_ERROR);
-    this.onOver?.(new ConnectionLostError(ANSWERED, "maybe"));
+    this.onOver?.(new ConnectionLostError(ANSWERED_EARLY, "maybe"));
   }
 
   onReset(error: Error): void {
@@ -185,8 +185,8 @@ export class H2Exchange extends Stream implements ClientExchange {
   }
 
   #stopWatching(): void {
-    this.#watchdog?.stop();
-    this.#writeWatchdog?.stop();
+    this.#deadline?.stop();
+    this.#writeDeadline?.stop();
   }
 
   #notify(): void {
@@ -201,12 +201,12 @@ export class H2Exchange extends Stream implements ClientExchange {
     const now = performance.now();
     this.#since = now;
     if (ms <= 0 || (phase === "headTimeout" && this.sendable)) return;
-    this.#watchdog ??= new Watchdog((name, limit) => {
+    this.#deadline ??= new Deadline((name, limit) => {
       // A request still on its way out has its own limit.
       if (name === "headTimeout" && this.queue !== null) this.#watch(name);
       else this.#timeOut(name, limit);
     });
-    this.#watchdog.set(phase, ms, now);
+    this.#deadline.set(phase, ms, now);
   }
 
   #timeOut(phase: string, ms: number): void {
@@ -219,7 +219,7 @@ export class H2Exchange extends Stream implements ClientExchange {
       const before = this.#wake;
       this.#wake = before === null ? resolve : () => (before(), resolve());
     });
-    this.#watchdog?.clear();
+    this.#deadline?.clear();
   }
 
   // ---- request ---------------------------------------------------------------------------------
@@ -229,7 +229,7 @@ export class H2Exchange extends Stream implements ClientExchange {
     const { length } = this.#start;
     checkSent(length, this.#sent + piece.length);
     this.#sent += piece.length;
-    if (this.#ended) throw new ConnectionLostError(ANSWERED, "maybe");
+    if (this.#ended) throw new ConnectionLostError(ANSWERED_EARLY, "maybe");
     if (!this.sendable || piece.length === 0) return undefined;
     return this.#send(piece, false);
   }
@@ -243,14 +243,14 @@ export class H2Exchange extends Stream implements ClientExchange {
   /** The server has to take some of what waits within each `writeTimeout`. */
   #watchOutput(): void {
     const ms = this.#timeouts.writeTimeout;
-    if (ms <= 0 || (this.#writeWatchdog !== null && this.#writeWatchdog.phase !== "")) return;
+    if (ms <= 0 || (this.#writeDeadline !== null && this.#writeDeadline.phase !== "")) return;
     this.#unsent = this.queue!.length;
-    this.#writeWatchdog ??= new Watchdog((phase, limit) => {
+    this.#writeDeadline ??= new Deadline((phase, limit) => {
       if (this.queue === null || this.queue.length === 0) return;
       if (this.queue.length < this.#unsent) this.#watchOutput();
       else this.#timeOut(phase, limit);
     });
-    this.#writeWatchdog.set("writeTimeout", ms, performance.now());
+    this.#writeDeadline.set("writeTimeout", ms, performance.now());
   }
 
   finish(piece: Uint8Array | null = null, trailers: FlatHeaders | null = null): void {
@@ -279,9 +279,12 @@ export class H2Exchange extends Stream implements ClientExchange {
 
   // ---- response --------------------------------------------------------------------------------
 
-  async head(): Promise<ResponseStart> {
+  async head(): Promise<IncomingHead> {
     const { method, length } = this.#start;
-    if (length === LATER && this.#sent === 0 && /^(?:GET|HEAD|DELETE|OPTIONS)$/.test(method)) {
+    if (
+      length === LENGTH_FROM_BODY && this.#sent === 0 &&
+      /^(?:GET|HEAD|DELETE|OPTIONS)$/.test(method)
+    ) {
       this.finish();
     }
     while (this.#head === null) {

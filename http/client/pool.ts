@@ -6,17 +6,17 @@
  */
 import { dial, type DialOptions, type Lookup } from "../net/dial.ts";
 import { ConnectionLostError, DialError } from "../message/error.ts";
-import type { ClientExchange, ExchangeTimeouts, RequestStart } from "./exchange.ts";
+import type { ClientExchange, ExchangeTimeouts, OutgoingHead } from "./exchange.ts";
 import { ClientSession, MAX_RESPONSE_FIELDS } from "./h1_session.ts";
 import { H2Exchange } from "./h2_exchange.ts";
 import { Session, type SessionOptions } from "../h2/mod.ts";
 import { LinkedList } from "./linked_list.ts";
-import { Probe } from "./probe.ts";
+import { LivenessProbe } from "./liveness_probe.ts";
 import type { Socket } from "../net/socket.ts";
 import type { ClientEngine, DialTlsOptions } from "../net/tls_options.ts";
 import { dialProxy, dialThrough } from "./tunnel.ts";
 import type { Target } from "../message/url.ts";
-import { Waiter } from "./waiter.ts";
+import { QueuedRequest } from "./queued_request.ts";
 
 /** Connections to one origin at once, those being opened included. */
 export const DEFAULT_MAX_PER_HOST = 256;
@@ -74,7 +74,7 @@ class Host {
   #speaks: "unknown" | "h1" | "h2";
   #dialing = 0;
   readonly #dials = new Set<AbortController>();
-  readonly #waiters = new LinkedList<Waiter>();
+  readonly #waiters = new LinkedList<QueuedRequest>();
   #closed = false;
   #closing: Promise<void> | null = null;
   #onDrained: (() => void) | null = null;
@@ -108,7 +108,7 @@ class Host {
 
   /** An exchange, at once if a connection is at hand. */
   acquire(
-    start: RequestStart,
+    start: OutgoingHead,
     timeouts: ExchangeTimeouts,
     waiting: Waiting,
   ): ClientExchange | Promise<ClientExchange> {
@@ -117,20 +117,20 @@ class Host {
       if (exchange !== null) return exchange;
     }
     return new Promise((resolve, reject) => {
-      const waiter = new Waiter(start, timeouts, resolve, reject, this.#giveUp);
+      const waiter = new QueuedRequest(start, timeouts, resolve, reject, this.#giveUp);
       this.#waiters.push(waiter);
       waiting.cancel = (reason) => this.#giveUp(waiter, reason);
       this.#dialIfNeeded();
     });
   }
 
-  readonly #giveUp = (waiter: Waiter, reason: Error): void => {
+  readonly #giveUp = (waiter: QueuedRequest, reason: Error): void => {
     if (!this.#waiters.delete(waiter)) return;
     if (this.#waiters.length === 0) this.#abandonDials(reason);
     waiter.reject(reason);
   };
 
-  #take(start: RequestStart, timeouts: ExchangeTimeouts): ClientExchange | null {
+  #take(start: OutgoingHead, timeouts: ExchangeTimeouts): ClientExchange | null {
     const shared = this.#shared;
     if (shared !== null) {
       const { connection } = shared.session;
@@ -154,7 +154,7 @@ class Host {
     // The last one in is the least likely to have been closed by the server.
     const session = this.#idle.pop();
     if (session === null) return null;
-    session.watchdog.clear();
+    session.deadline.clear();
     return session.open(start, timeouts);
   }
 
@@ -304,7 +304,7 @@ class Host {
     const { settled, streams } = session.connection;
     // It never said a word, and nobody waits for one any more.
     if (!settled && streams.size === 0) return session.destroy();
-    new Probe(session, this.#options.http2.keepalive?.timeout ?? PROBE_TIMEOUT_MS);
+    new LivenessProbe(session, this.#options.http2.keepalive?.timeout ?? PROBE_TIMEOUT_MS);
   };
 
   #drop(session: Session): void {
@@ -326,7 +326,7 @@ class Host {
     }
     const ms = Math.min(this.#options.idleTimeout, session.keepAlive);
     if (ms <= 0) return session.close();
-    session.watchdog.set("idleTimeout", ms, session.idleSince);
+    session.deadline.set("idleTimeout", ms, session.idleSince);
   }
 
   onClosed(session: ClientSession): void {
@@ -371,7 +371,7 @@ class Host {
     if (this.#all.size === 0) return;
     const timer = setTimeout(() => {
       const error = new ConnectionLostError("Client was closed", "maybe");
-      for (const session of [...this.#all]) session.cut(error);
+      for (const session of [...this.#all]) session.abort(error);
     }, CLOSE_GRACE_MS);
     await new Promise<void>((resolve) => this.#onDrained = resolve);
     clearTimeout(timer);
@@ -406,7 +406,7 @@ export class Pool {
    */
   open(
     route: Route,
-    start: RequestStart,
+    start: OutgoingHead,
     timeouts: ExchangeTimeouts,
     waiting: Waiting,
   ): ClientExchange | Promise<ClientExchange> {

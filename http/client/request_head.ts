@@ -12,7 +12,7 @@ import { fieldOf, flattenHeaders, type HeadersInput, isToken } from "../message/
 import type { Target } from "../message/url.ts";
 
 /** A request's head as the caller gave it, checked. */
-export interface Prepared {
+export interface CheckedHead {
   readonly fields: string[];
   readonly close: boolean;
   readonly expect: boolean;
@@ -25,13 +25,13 @@ export interface Prepared {
  *
  * @throws {TypeError} If a field may not be sent.
  */
-export function prepareHead(
+export function checkHead(
   headers: HeadersInput | null | undefined,
   target: Target,
   body: RequestBody | null,
   defaults: readonly string[],
   decompress: boolean,
-): Prepared {
+): CheckedHead {
   const given = flattenHeaders(headers);
   for (let i = 0; i < defaults.length; i += 2) add(given, defaults[i]!, defaults[i + 1]!);
   const fields: string[] = [];

@@ -8,7 +8,7 @@ import { collect, type PieceSource, webStream } from "../message/collect.ts";
 import { checkTrailers } from "../message/connection_fields.ts";
 import { decompress, parseCodings } from "../coding/decompress.ts";
 import { StreamResetError } from "../message/error.ts";
-import type { ClientExchange, ResponseStart } from "./exchange.ts";
+import type { ClientExchange, IncomingHead } from "./exchange.ts";
 import { isThenable, tellError } from "../message/tell.ts";
 import type { Inspect } from "../message/inspect.ts";
 import { quiet, quietIterator, QuietResponse } from "../message/promise.ts";
@@ -59,7 +59,7 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   readonly redirects: number;
   readonly #exchange: ClientExchange;
   readonly #settings: StreamSettings;
-  #head: ResponseStart | null = null;
+  #head: IncomingHead | null = null;
   #header: HeaderObject | undefined;
   #ended = false;
   #over = false;
@@ -132,7 +132,7 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
    *
    * @internal
    */
-  arrived(head: ResponseStart): this {
+  arrived(head: IncomingHead): this {
     this.#head = head;
     this.#ended = true;
     return this;
@@ -197,7 +197,7 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   }
 
   /** Whether the body may be read into one array of the length its head tells. */
-  #whole({ length, fields }: ResponseStart): boolean {
+  #whole({ length, fields }: IncomingHead): boolean {
     const { decompress, maxResponseBytes, onDownload } = this.#settings;
     return length > 0 && length <= MAX_WHOLE_BYTES && onDownload === undefined &&
       (maxResponseBytes <= 0 || length <= maxResponseBytes) &&
@@ -209,7 +209,7 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
     this.#finish();
   }
 
-  #open(head: ResponseStart): PieceSource {
+  #open(head: IncomingHead): PieceSource {
     const { onDownload, maxResponseBytes } = this.#settings;
     const total = head.length >= 0 ? head.length : undefined;
     const raw = onDownload === undefined ? () => this.#exchange.read() : async () => {

@@ -29,7 +29,7 @@ const LF = 0x0a;
 /** What {@linkcode BodyReader.next} found. */
 export const Found = {
   /** Nothing yet: give it more. */
-  NOTHING: 0,
+  NEED_MORE: 0,
   /** `buf[dataStart, dataEnd)` is body. */
   DATA: 1,
   /** The message is complete. */
@@ -56,12 +56,12 @@ export class BodyReader {
 
   #mode: number;
   /** Octets of the body or of the chunk still to come. */
-  #left: number;
+  #remaining: number;
   #extensions = 0;
   #search: HeadSearch | null = null;
 
   constructor(framing: Framing) {
-    this.#left = typeof framing === "number" ? framing : 0;
+    this.#remaining = typeof framing === "number" ? framing : 0;
     this.#mode = framing === "chunked"
       ? Mode.SIZE
       : framing === "eof"
@@ -77,19 +77,19 @@ export class BodyReader {
   }
 
   /** Octets still to come, if the length was given in advance, else -1. */
-  get left(): number {
-    return this.#mode === Mode.LENGTH ? this.#left : this.#mode === Mode.DONE ? 0 : -1;
+  get remaining(): number {
+    return this.#mode === Mode.LENGTH ? this.#remaining : this.#mode === Mode.DONE ? 0 : -1;
   }
 
   /** Octets still to come of what is plain data now; they may be read past this reader. */
-  get plain(): number {
-    return this.#mode === Mode.LENGTH || this.#mode === Mode.DATA ? this.#left : 0;
+  get contiguous(): number {
+    return this.#mode === Mode.LENGTH || this.#mode === Mode.DATA ? this.#remaining : 0;
   }
 
-  /** Tells that `n` octets of {@linkcode BodyReader.plain} were read elsewhere. */
+  /** Tells that `n` octets of {@linkcode BodyReader.contiguous} were read elsewhere. */
   skip(n: number): void {
-    this.#left -= n;
-    if (this.#left === 0) this.#mode = this.#mode === Mode.DATA ? Mode.DATA_END : Mode.DONE;
+    this.#remaining -= n;
+    if (this.#remaining === 0) this.#mode = this.#mode === Mode.DATA ? Mode.DATA_END : Mode.DONE;
   }
 
   /**
@@ -121,9 +121,9 @@ export class BodyReader {
         case Mode.DATA: {
           if (p === end) {
             this.consumed = p - start;
-            return Found.NOTHING;
+            return Found.NEED_MORE;
           }
-          const n = this.#mode === Mode.TO_EOF ? end - p : Math.min(end - p, this.#left);
+          const n = this.#mode === Mode.TO_EOF ? end - p : Math.min(end - p, this.#remaining);
           this.dataStart = p;
           this.dataEnd = p + n;
           if (this.#mode !== Mode.TO_EOF) this.skip(n);
@@ -136,7 +136,7 @@ export class BodyReader {
           }
           if (end - p < 2) {
             this.consumed = p - start;
-            return Found.NOTHING;
+            return Found.NEED_MORE;
           }
           p += 2;
           this.#mode = Mode.SIZE;
@@ -145,7 +145,7 @@ export class BodyReader {
           const next = this.#readSize(buf, p, end);
           if (next < 0) {
             this.consumed = p - start;
-            return Found.NOTHING;
+            return Found.NEED_MORE;
           }
           p = next;
           break;
@@ -154,7 +154,7 @@ export class BodyReader {
           const next = this.#readTrailers(buf, p, end);
           if (next < 0) {
             this.consumed = p - start;
-            return Found.NOTHING;
+            return Found.NEED_MORE;
           }
           p = next;
           this.#mode = Mode.DONE;
@@ -208,7 +208,7 @@ export class BodyReader {
     if (this.#extensions > MAX_CHUNK_EXTENSIONS) {
       throw new MessageError(`Chunk extensions must be <= ${MAX_CHUNK_EXTENSIONS} octets in all`);
     }
-    this.#left = size;
+    this.#remaining = size;
     this.#mode = size === 0 ? Mode.TRAILERS : Mode.DATA;
     return p + 2;
   }

@@ -49,7 +49,7 @@ export class HeaderBlock {
   /** Value of expect, lower case, or null. */
   expect: string | null = null;
   /** Why a server refuses it, with a status; for requests only. */
-  refusal: MessageError | null = null;
+  requestFault: MessageError | null = null;
   #object: HeaderObject | null = null;
 
   /** The fields as a frozen object. */
@@ -171,7 +171,7 @@ function readBlock(buf: Uint8Array, start: number, end: number, limits: FieldLim
     switch (name.length) {
       case 4:
         if (name === "host") {
-          if (block.host !== null) block.refusal ??= new MessageError("Host must come once");
+          if (block.host !== null) block.requestFault ??= new MessageError("Host must come once");
           block.host = fields[i + 1]!;
         }
         break;
@@ -230,7 +230,7 @@ function readBlock(buf: Uint8Array, start: number, end: number, limits: FieldLim
     if (authority !== null) {
       block.authority = authority;
     } else {
-      block.refusal ??= new MessageError(
+      block.requestFault ??= new MessageError(
         `Host must be a host and a port (RFC 9110 §7.2): got ${JSON.stringify(block.host)}`,
       );
     }

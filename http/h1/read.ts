@@ -164,7 +164,7 @@ export function readRequestHead(
   }
   p += 2;
   const block = blockAt(buf, p, end, limits);
-  if (block.refusal !== null) throw block.refusal;
+  if (block.requestFault !== null) throw block.requestFault;
   const target = latin1(buf, targetStart, targetEnd);
   checkRequest(method, target, minor, block);
   if (buf[targetStart] !== 0x2f) return otherForm(method, target, minor, block);

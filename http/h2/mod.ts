@@ -7,8 +7,8 @@
  * mod   the door
  * check_options
  * session   the socket and its deadlines
- * keepalive  output_watch  refusal_stream
- * connection  upload_linger   bytes in, bytes out, time as an argument
+ * keepalive  output_watch  status_only_stream
+ * connection  request_drain   bytes in, bytes out, time as an argument
  * stream  connection_options  inbound  outbound  stream_table   what a user extends; windows; ids
  * stream_map  scheduler
  * stream_record   what the engine knows of a stream
@@ -35,5 +35,5 @@ export {
   type StreamHost,
   type StreamRecord,
 } from "./stream_record.ts";
-export { UploadLinger } from "./upload_linger.ts";
-export { RefusalStream } from "./refusal_stream.ts";
+export { RequestDrain } from "./request_drain.ts";
+export { StatusOnlyStream } from "./status_only_stream.ts";

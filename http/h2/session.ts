@@ -10,7 +10,7 @@ import type { Socket } from "../net/socket.ts";
 import { SocketWriter, type WriterEvents } from "../net/socket_writer.ts";
 import { timers } from "../time/timer_wheel.ts";
 import { worked } from "../time/turn.ts";
-import { Watchdog } from "../time/watchdog.ts";
+import { Deadline } from "../time/deadline.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import { Connection } from "./connection.ts";
 import type { ConnectionOptions, ConnectionOwner } from "./connection_options.ts";
@@ -81,13 +81,13 @@ export class Session implements ConnectionOwner, WriterEvents {
   readonly #limits: LifeLimits;
   #phase: Phase = OPENING;
   /** The one limit on what is waited for now. */
-  readonly #deadline: Watchdog;
+  readonly #deadline: Deadline;
   /** When what still runs is cut. */
   #cutAt = Infinity;
   /** Limits what is dropped while the connection lingers. */
   #lingering: LingeringClose | null = null;
   #inputEnded = false;
-  readonly #unrefTimer: Watchdog;
+  readonly #unrefTimer: Deadline;
   #resolveClosed!: () => void;
   #scheduled = false;
   /** Flushes asked for since the last read: the first goes out at once, later ones gather. */
@@ -121,8 +121,8 @@ export class Session implements ConnectionOwner, WriterEvents {
       : new OutputWatch(outbound, this.#writer, limits, (error) => {
         this.#giveUp(error, ErrorCode.ENHANCE_YOUR_CALM);
       });
-    this.#deadline = new Watchdog((name) => this.#onDeadline(name));
-    this.#unrefTimer = new Watchdog(() => {
+    this.#deadline = new Deadline((name) => this.#onDeadline(name));
+    this.#unrefTimer = new Deadline(() => {
       // Until the peer's SETTINGS come somebody waits for the connection itself.
       if (!this.connection.settled) return this.#unrefSoon();
       if (this.connection.streams.size > 0) return;

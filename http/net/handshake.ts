@@ -8,7 +8,7 @@ import { connect, createSecureContext, type SecureContext, type TLSSocket } from
 import { identityFault } from "./identity.ts";
 import { startPlatformTls } from "./platform_tls.ts";
 import { denoSocket, nodeSocket, type Socket } from "./socket.ts";
-import { SocketDuplex } from "./node_duplex.ts";
+import { NodeDuplex } from "./node_duplex.ts";
 import type { DialTlsOptions, Opening } from "./tls_options.ts";
 
 /**
@@ -58,7 +58,7 @@ function nodeHandshake(
 ): Promise<Socket> {
   const serverName = tls.serverName ?? hostname;
   return new Promise((resolve, reject) => {
-    const duplex = new SocketDuplex(base);
+    const duplex = new NodeDuplex(base);
     const socket: TLSSocket = connect({
       socket: duplex,
       secureContext: contextOf(tls),

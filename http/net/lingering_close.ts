@@ -9,7 +9,7 @@
  *
  * @module
  */
-import { Watchdog } from "../time/watchdog.ts";
+import { Deadline } from "../time/deadline.ts";
 
 /** Milliseconds a peer may be silent. */
 const LINGER_SILENCE_MS = 5000;
@@ -26,13 +26,13 @@ export const LINGER_BYTES: number = 64 << 20;
 
 /** The limits of one lingering close: when it is over, `onOver` is called, once. */
 export class LingeringClose {
-  readonly #watchdog: Watchdog;
+  readonly #deadline: Deadline;
   #silence = LINGER_SILENCE_MS;
   #end = Infinity;
   #left = LINGER_BYTES;
 
   constructor(onOver: () => void) {
-    this.#watchdog = new Watchdog(onOver);
+    this.#deadline = new Deadline(onOver);
   }
 
   /** The answer is out: time counts from now on. */
@@ -58,12 +58,12 @@ export class LingeringClose {
 
   /** The peer has ended too, or is gone. */
   stop(): void {
-    this.#watchdog.stop();
+    this.#deadline.stop();
     this.#end = Infinity;
   }
 
   #watch(now: number): void {
     // At least a moment: 0 would be no limit.
-    this.#watchdog.set("linger", Math.max(1, Math.min(this.#silence, this.#end - now)), now);
+    this.#deadline.set("linger", Math.max(1, Math.min(this.#silence, this.#end - now)), now);
   }
 }

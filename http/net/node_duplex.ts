@@ -11,7 +11,7 @@ import type { Socket } from "./socket.ts";
 const READ_BYTES = 64 << 10;
 
 /** A `Duplex` over a socket. It owns the socket: what destroys the one closes the other. */
-export class SocketDuplex extends Duplex {
+export class NodeDuplex extends Duplex {
   /** The socket it is over. */
   readonly socket: Socket;
   readonly #buf = new Uint8Array(READ_BYTES);

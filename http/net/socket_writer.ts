@@ -7,7 +7,7 @@
 import { ConnectionLostError, TimeoutError } from "../message/error.ts";
 import { tellError } from "../message/tell.ts";
 import { MinRate } from "../time/min_rate.ts";
-import { Watchdog } from "../time/watchdog.ts";
+import { Deadline } from "../time/deadline.ts";
 import { OutBuffer, PIECE_CHANGED } from "./out_buffer.ts";
 import type { Socket } from "./socket.ts";
 
@@ -81,7 +81,7 @@ export class SocketWriter {
   readonly #socket: Socket;
   readonly #limits: WriteLimits;
   readonly #events: WriterEvents;
-  readonly #watchdog: Watchdog;
+  readonly #deadline: Deadline;
   /** The rest of the batch that is being written. */
   #piece: Uint8Array | null = null;
   /** Bytes it has, unless its owner changed it. */
@@ -104,7 +104,7 @@ export class SocketWriter {
     this.#limits = limits;
     this.#events = events;
     this.out = out;
-    this.#watchdog = new Watchdog(() => this.#onSlow());
+    this.#deadline = new Deadline(() => this.#onSlow());
   }
 
   /** Bytes the socket has not taken. */
@@ -125,7 +125,7 @@ export class SocketWriter {
     if (taken === 0) return;
     this.#piece = piece;
     this.#left = taken;
-    if (this.#watchdog.phase === "") this.#watch();
+    if (this.#deadline.phase === "") this.#watch();
     this.#write(piece);
   }
 
@@ -164,7 +164,7 @@ export class SocketWriter {
 
   #end(error: Error): void {
     this.error = error;
-    this.#watchdog.stop();
+    this.#deadline.stop();
     this.out.clear();
     this.#room.reject(error);
     this.#flushed.reject(error);
@@ -179,7 +179,7 @@ export class SocketWriter {
     if (this.#rate === null || this.#rate.left < writeTimeout) {
       this.#rate = new MinRate(this.#limits.minWriteRate, writeTimeout);
     }
-    this.#watchdog.set("writeTimeout", writeTimeout, this.#counted);
+    this.#deadline.set("writeTimeout", writeTimeout, this.#counted);
   }
 
   readonly #onTaken = (n: number): void => {
@@ -201,7 +201,7 @@ export class SocketWriter {
       else this.#events.onWritten();
       if (this.error !== null) return;
       if (this.pending === 0) {
-        this.#watchdog.clear();
+        this.#deadline.clear();
         this.#flushed.resolve();
       } else if (!this.#count(n)) return;
     }
@@ -210,12 +210,12 @@ export class SocketWriter {
 
   /** The peer took `n` bytes and has to take more. False, and the end, if it is too slow. */
   #count(n: number): boolean {
-    if (this.#watchdog.phase === "") return true;
+    if (this.#deadline.phase === "") return true;
     const now = performance.now();
     const rate = this.#rate!;
     const fast = rate.count(now - this.#counted, n);
     this.#counted = this.#took = now;
-    if (fast) this.#watchdog.set("writeTimeout", rate.left, now);
+    if (fast) this.#deadline.set("writeTimeout", rate.left, now);
     else this.fail(new TimeoutError("minWriteRate", this.#limits.writeTimeout));
     return fast;
   }

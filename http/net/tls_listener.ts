@@ -23,7 +23,7 @@ import {
   type Listener,
   type ListenOptions,
 } from "./listen_options.ts";
-import { SocketDuplex } from "./node_duplex.ts";
+import { NodeDuplex } from "./node_duplex.ts";
 import { nodeInternals } from "./node_internals.ts";
 import { denoSocket, nodeSocket, type Socket, type TlsInfo } from "./socket.ts";
 import { acceptTcp, listenTcp } from "./tcp_listener.ts";
@@ -120,7 +120,7 @@ class TlsAcceptor {
 
   /** Makes the handshake on a socket of this module, which is read no faster than it is wanted. */
   wrap(socket: Socket): void {
-    const duplex = new SocketDuplex(socket);
+    const duplex = new NodeDuplex(socket);
     // The server tells of its errors.
     duplex.on("error", () => {});
     if (!this.#admit(duplex, duplex)) return;
@@ -133,8 +133,8 @@ class TlsAcceptor {
   }
 
   /** A connection costs from its handshake on, so it counts from there. */
-  #admit(key: unknown, raw: NodeSocket | SocketDuplex): boolean {
-    const hostname = raw instanceof SocketDuplex
+  #admit(key: unknown, raw: NodeSocket | NodeDuplex): boolean {
+    const hostname = raw instanceof NodeDuplex
       ? raw.socket.remoteAddr.hostname
       : raw.remoteAddress ?? "";
     if (!this.#admission.enter(hostname, this.#handshaking.size)) {
@@ -150,7 +150,7 @@ class TlsAcceptor {
   }
 
   /** `established` ends the handshake's entry, and says what the TLS socket is on, if it is known. */
-  #makeServer(established: (socket: TLSSocket) => SocketDuplex | null): TlsServer {
+  #makeServer(established: (socket: TLSSocket) => NodeDuplex | null): TlsServer {
     const { alpnProtos, clientCa, handshakeTimeout, requireClientCert } = this.#options;
     const server = createServer({
       ...this.#store.defaultPair,

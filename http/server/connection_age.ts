@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { Watchdog } from "../time/watchdog.ts";
+import { Deadline } from "../time/deadline.ts";
 import type { ServerLimits } from "./limits.ts";
 
 /** How far ages differ, up and down, so that connections made at once do not end at once. */
@@ -21,21 +21,21 @@ export function jittered(age: number, random: () => number = Math.random): numbe
 
 /** The age of one connection. */
 export class ConnectionAge {
-  readonly #watchdog: Watchdog;
+  readonly #deadline: Deadline;
 
   /** Counts from now on: `retire` is called at the age, `cut` when the grace after it is over. */
   constructor(limits: Required<ServerLimits>, retire: () => void, cut: () => void) {
     const { maxConnectionAge, maxConnectionAgeGrace } = limits;
-    this.#watchdog = new Watchdog((phase) => {
+    this.#deadline = new Deadline((phase) => {
       if (phase !== "maxConnectionAge") return cut();
-      this.#watchdog.set("maxConnectionAgeGrace", maxConnectionAgeGrace, performance.now());
+      this.#deadline.set("maxConnectionAgeGrace", maxConnectionAgeGrace, performance.now());
       retire();
     });
-    this.#watchdog.set("maxConnectionAge", jittered(maxConnectionAge), performance.now());
+    this.#deadline.set("maxConnectionAge", jittered(maxConnectionAge), performance.now());
   }
 
   /** The connection is gone, or is not HTTP any more. */
   stop(): void {
-    this.#watchdog.stop();
+    this.#deadline.stop();
   }
 }

@@ -19,7 +19,7 @@ import { BodyTooLargeError } from "../message/error.ts";
 import { bodyRate, type ServerLimits } from "./limits.ts";
 import type { Socket, SocketAddress } from "../net/socket.ts";
 import type { MinRate } from "../time/min_rate.ts";
-import { Watchdog } from "../time/watchdog.ts";
+import { Deadline } from "../time/deadline.ts";
 import { platformWebSocket } from "./platform_websocket.ts";
 import { remember } from "./websocket.ts";
 import { QuietRequest } from "../message/promise.ts";
@@ -119,7 +119,7 @@ export class FetchStream extends ServerStream {
   #received = 0;
   #bodyRate: MinRate | null = null;
   #rejectRead: ((error: Error) => void) | null = null;
-  #watchdog: Watchdog | null = null;
+  #deadline: Deadline | null = null;
 
   /** `localAddr` is where the server listens, if that is one address. */
   constructor(
@@ -259,16 +259,16 @@ export class FetchStream extends ServerStream {
 
   /** Waits for a piece of the body, no longer than `bodyTimeout`. */
   #wait<T>(read: Promise<T>, begun: number): Promise<T> {
-    const watchdog = this.#watchdog ??= new Watchdog((phase, ms) =>
+    const deadline = this.#deadline ??= new Deadline((phase, ms) =>
       this.#rejectRead?.(new TimeoutError(phase, ms))
     );
-    watchdog.set("bodyTimeout", this.#limits.bodyTimeout, begun);
+    deadline.set("bodyTimeout", this.#limits.bodyTimeout, begun);
     return new Promise<T>((resolve, reject) => {
       this.#rejectRead = reject;
       read.then(resolve, reject);
     }).finally(() => {
       this.#rejectRead = null;
-      watchdog.stop();
+      deadline.stop();
     });
   }
 

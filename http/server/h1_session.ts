@@ -5,13 +5,14 @@
  * @module
  */
 import { ConnectionLostError, TimeoutError } from "../message/error.ts";
+import type { ExchangeHost } from "./exchange_host.ts";
 import { bodyRate, type ServerLimits } from "./limits.ts";
 import { ConnectionAge } from "./connection_age.ts";
 import { LingeringClose } from "../net/lingering_close.ts";
 import type { Socket } from "../net/socket.ts";
 import type { MinRate } from "../time/min_rate.ts";
 import { timers } from "../time/timer_wheel.ts";
-import { Watchdog } from "../time/watchdog.ts";
+import { Deadline } from "../time/deadline.ts";
 import type { Carrier } from "../websocket/connection.ts";
 import type { Upgraded } from "./websocket.ts";
 import { MessageError } from "../message/message_error.ts";
@@ -43,15 +44,6 @@ const REQUEST_WORK = 8;
 /** Times the microtask queue may run before a head without body leaves alone. */
 const DEFER_HOPS = 4;
 
-/** Who serves requests. */
-export interface ServerHost {
-  readonly limits: Required<ServerLimits>;
-  /** Serves one exchange. Never rejects; undefined if it is over already. */
-  handle(stream: H1ServerStream): Promise<void> | undefined;
-  /** A request that could not be read was refused. */
-  onBadRequest?(error: MessageError, socket: Socket): void;
-}
-
 /** See the module. */
 export class ServerSession implements ConnectionHost {
   readonly socket: Socket;
@@ -65,9 +57,9 @@ export class ServerSession implements ConnectionHost {
   /** The connection is old: the next response ends it. */
   aged = false;
   readonly #age: ConnectionAge | null;
-  readonly #host: ServerHost;
+  readonly #host: ExchangeHost;
   readonly #headLimits: HeadLimits;
-  readonly #watchdog: Watchdog;
+  readonly #deadline: Deadline;
   readonly #search = new HeadSearch();
   /** Whether an empty line before the next request was skipped. */
   #skipped = false;
@@ -90,7 +82,7 @@ export class ServerSession implements ConnectionHost {
   #refusal: Promise<void> | null = null;
 
   /** `head` are octets already read from the socket. */
-  constructor(socket: Socket, host: ServerHost, head?: Uint8Array) {
+  constructor(socket: Socket, host: ExchangeHost, head?: Uint8Array) {
     this.socket = socket;
     this.#host = host;
     this.limits = host.limits;
@@ -103,7 +95,7 @@ export class ServerSession implements ConnectionHost {
     this.output = new SocketWriter(socket, host.limits, {
       onWriteError: (error) => this.#onLost(error),
     });
-    this.#watchdog = new Watchdog((phase, ms) => this.#onTimeout(phase, ms));
+    this.#deadline = new Deadline((phase, ms) => this.#onTimeout(phase, ms));
     this.#age = host.limits.maxConnectionAge === 0 ? null : new ConnectionAge(
       host.limits,
       () => this.aged = true,
@@ -119,7 +111,7 @@ export class ServerSession implements ConnectionHost {
     } catch (error) {
       this.#onLost(error instanceof Error ? error : new Error(String(error)));
     } finally {
-      this.#watchdog.stop();
+      this.#deadline.stop();
       this.#age?.stop();
       this.output.stop();
       this.socket.close();
@@ -149,7 +141,7 @@ export class ServerSession implements ConnectionHost {
 
   /** Takes the connection out of HTTP: `make` gets it with what was read already. */
   upgrade(make: (carrier: Carrier) => Upgraded): void {
-    this.#watchdog.clear();
+    this.#deadline.clear();
     this.#age?.stop();
     this.#upgraded = make({
       input: this.input,
@@ -161,7 +153,7 @@ export class ServerSession implements ConnectionHost {
 
   async #finish(): Promise<void> {
     try {
-      if (!this.#destroyed) await this.#linger();
+      if (!this.#destroyed) await this.#lingeringClose();
     } catch {
       // Gone before it had everything.
     }
@@ -176,21 +168,21 @@ export class ServerSession implements ConnectionHost {
       try {
         while ((end = this.#findHead()) < 0) {
           output.flush();
-          if (this.closing && input.empty) return await this.#linger();
+          if (this.closing && input.empty) return await this.#lingeringClose();
           const phase = input.empty && !first ? "idleTimeout" : "headerTimeout";
-          if (this.#watchdog.phase !== phase) {
-            this.#watchdog.set(phase, this.limits[phase], input.now);
+          if (this.#deadline.phase !== phase) {
+            this.#deadline.set(phase, this.limits[phase], input.now);
           }
           if (input.empty) input.shrink();
           const more = !input.ended && await input.fill();
           if (this.#refusal !== null) return await this.#refusal;
-          if (!more) return await this.#linger();
+          if (!more) return await this.#lingeringClose();
         }
       } catch (error) {
         if (error instanceof MessageError) return await this.#refuse(error);
         throw error;
       }
-      this.#watchdog.clear();
+      this.#deadline.clear();
       first = false;
       this.#skipped = false;
       let stream: H1ServerStream;
@@ -225,10 +217,10 @@ export class ServerSession implements ConnectionHost {
         await output.flushed().catch(() => {});
         return;
       }
-      if (stream.closeAfter || this.closing) return await this.#linger();
+      if (stream.closeAfter || this.closing) return await this.#lingeringClose();
       if (!stream.bodyDone) {
         output.flush();
-        if (!await stream.drain()) return await this.#linger();
+        if (!await stream.drain()) return await this.#lingeringClose();
       }
       if (output.pending > PIPELINE_FLUSH_BYTES) {
         // A client that sends requests and reads no answers waits here, not in our memory.
@@ -283,7 +275,7 @@ export class ServerSession implements ConnectionHost {
   #onLost(error: Error): void {
     if (this.#destroyed) return;
     this.#destroyed = true;
-    this.#watchdog.stop();
+    this.#deadline.stop();
     this.#rejectBody?.(error);
     this.#upgraded?.onLost(error);
     this.#current?.onAbort(error, true);
@@ -296,7 +288,7 @@ export class ServerSession implements ConnectionHost {
     const { limits } = this;
     const begun = performance.now();
     this.#bodyRate ??= bodyRate(limits);
-    this.#watchdog.set("bodyTimeout", limits.bodyTimeout, begun);
+    this.#deadline.set("bodyTimeout", limits.bodyTimeout, begun);
     return new Promise<T>((resolve, reject) => {
       this.#rejectBody = reject;
       read.then((value) => {
@@ -318,7 +310,7 @@ export class ServerSession implements ConnectionHost {
 
   #endWait(): void {
     this.#rejectBody = null;
-    this.#watchdog.clear();
+    this.#deadline.clear();
   }
 
   #onTimeout(phase: string, ms: number): void {
@@ -384,7 +376,7 @@ export class ServerSession implements ConnectionHost {
   }
 
   /** The exchange is broken off. */
-  cut(stream: H1ServerStream): void {
+  abortExchange(stream: H1ServerStream): void {
     if (this.#deferred === stream) this.#deferred = null;
     this.#rejectBody?.(new ConnectionLostError("Exchange was broken off by this side", "maybe"));
   }
@@ -393,7 +385,7 @@ export class ServerSession implements ConnectionHost {
 
   /** Answers what cannot be read, and ends the connection: where the next message begins is unknown. */
   async #refuse(error: MessageError): Promise<void> {
-    this.#watchdog.clear();
+    this.#deadline.clear();
     const { output } = this;
     this.#host.onBadRequest?.(error, this.socket);
     writeStatusLine(output.out, error.status ?? 400);
@@ -404,14 +396,14 @@ export class ServerSession implements ConnectionHost {
     }
     writeField(output.out, "connection", "close");
     writeEndOfHead(output.out);
-    await this.#linger();
+    await this.#lingeringClose();
   }
 
   /**
    * Ends the connection so that the last answer arrives: input is dropped from now on, even before
    * the answer is out, for there are clients that read nothing while they send.
    */
-  async #linger(): Promise<void> {
+  async #lingeringClose(): Promise<void> {
     const { input, output, socket } = this;
     const lingering = this.#lingering = new LingeringClose(() => {
       this.#onLost(new ConnectionLostError("Connection was closed by this side", "maybe"));

@@ -61,7 +61,7 @@ export interface ConnectionHost {
   /** The response is complete in the output. */
   finished(stream: H1ServerStream): void;
   /** The exchange is broken off. */
-  cut(stream: H1ServerStream): void;
+  abortExchange(stream: H1ServerStream): void;
   /** Takes the connection out of HTTP: `make` gets it with what was read already. */
   upgrade(make: (carrier: Carrier) => Upgraded): void;
 }
@@ -161,7 +161,7 @@ export class H1ServerStream extends ServerStream {
   /** Whether what is left of the body is worth reading only to keep the connection. */
   get drainable(): boolean {
     return this.bodyDone || (this.requestFault === null && !this.#continue &&
-      this.#body!.left <= this.#session.maxDrainBytes);
+      this.#body!.remaining <= this.#session.maxDrainBytes);
   }
 
   protected async readPiece(): Promise<Uint8Array | null> {
@@ -185,7 +185,7 @@ export class H1ServerStream extends ServerStream {
   }
 
   protected override readWhole(): Promise<Uint8Array> {
-    const left = this.#body === null ? 0 : this.#body.left;
+    const left = this.#body === null ? 0 : this.#body.remaining;
     if (left <= 0 || this.#reading || this.requestFault !== null) return super.readWhole();
     return this.#readExactly(left);
   }
@@ -270,7 +270,7 @@ export class H1ServerStream extends ServerStream {
   /** Reads the rest of the body and drops it. False if the connection cannot be kept. */
   async drain(): Promise<boolean> {
     const session = this.#session;
-    const most = this.closeAfter || this.#body!.left >= 0
+    const most = this.closeAfter || this.#body!.remaining >= 0
       ? session.maxDrainBytes
       : session.maxChunkedDrainBytes;
     let dropped = 0;
@@ -467,7 +467,7 @@ export class H1ServerStream extends ServerStream {
 
   protected cut(): void {
     this.closeAfter = true;
-    this.#session.cut(this);
+    this.#session.abortExchange(this);
     this.onAbort(new StreamResetError(ErrorCode.CANCEL, "local"), true);
   }
 

@@ -11,25 +11,17 @@ import { checkEnd, checkSent, isBodiless, responseFraming } from "../message/bod
 import { isConnectionField, keepTrailers } from "../message/connection_fields.ts";
 import { httpDate } from "../message/date.ts";
 import { BodyTooLargeError } from "../message/error.ts";
-import { bodyRate, type ServerLimits } from "./limits.ts";
+import type { ExchangeHost } from "./exchange_host.ts";
+import { bodyRate } from "./limits.ts";
 import type { Socket } from "../net/socket.ts";
 import { type BodyPiece, ServerStream } from "./stream.ts";
 import { ready } from "../time/turn.ts";
 import type { MinRate } from "../time/min_rate.ts";
-import { Watchdog } from "../time/watchdog.ts";
+import { Deadline } from "../time/deadline.ts";
 import type { WebSocketConnection } from "../websocket/front.ts";
 import { HandshakeError } from "../websocket/handshake.ts";
 import { ErrorCode } from "../message/error_code.ts";
-import { type RequestHead, Stream, UploadLinger } from "../h2/mod.ts";
-
-/** Who serves exchanges. */
-export interface H2Host {
-  readonly limits: Required<ServerLimits>;
-  /** Told of trailers that were left out, as the client does not take so many. */
-  onDropped?(error: unknown, stream: H2ServerStream): void;
-  /** Serves one exchange. Never rejects; undefined if it is over already. */
-  handle(stream: H2ServerStream): Promise<void> | undefined;
-}
+import { RequestDrain, type RequestHead, Stream } from "../h2/mod.ts";
 
 const objects = new WeakMap<FieldBlock, HeaderObject>();
 
@@ -108,7 +100,7 @@ export class H2ServerStream extends ServerStream {
   protected readonly socket: Socket;
   protected trailerFields: FlatHeaders = [];
   readonly #block: FieldBlock;
-  readonly #host: H2Host;
+  readonly #host: ExchangeHost;
   #started = false;
   #ended = false;
   #handled = false;
@@ -116,7 +108,7 @@ export class H2ServerStream extends ServerStream {
   /** Octets received and not read, once there were any. */
   #body: BodyBuffer | null = null;
   #received = 0;
-  #linger: UploadLinger | null = null;
+  #drain: RequestDrain | null = null;
   #dropping = false;
   #continued = false;
   #reader: { resolve(): void; reject(error: Error): void } | null = null;
@@ -125,14 +117,14 @@ export class H2ServerStream extends ServerStream {
   /** What the rule on slow bodies has counted of `#received`, and the rule. */
   #counted = 0;
   #bodyRate: MinRate | null = null;
-  #watchdog: Watchdog | null = null;
+  #deadline: Deadline | null = null;
 
   #head: string[] | null = null;
   #bodiless = false;
   #declared = -1;
   #sent = 0;
 
-  constructor(head: RequestHead, block: FieldBlock, socket: Socket, host: H2Host) {
+  constructor(head: RequestHead, block: FieldBlock, socket: Socket, host: ExchangeHost) {
     super();
     this.head = head;
     this.#block = block;
@@ -194,7 +186,7 @@ export class H2ServerStream extends ServerStream {
     this.#received += n;
     if (this.#dropping) {
       this.wire.consumed(n);
-      this.#linger?.drop(n);
+      this.#drain?.drop(n);
       return;
     }
     const { maxBodyBytes } = this.#host.limits;
@@ -208,13 +200,13 @@ export class H2ServerStream extends ServerStream {
   }
 
   receiveEnd(): void {
-    this.#linger?.stop();
+    this.#drain?.stop();
     this.#ended = true;
     this.#wake();
   }
 
   receiveReset(error: Error): void {
-    this.#linger?.stop();
+    this.#drain?.stop();
     this.#stopTimers();
     this.requestFault ??= error;
     this.onAbort(error, true);
@@ -261,13 +253,13 @@ export class H2ServerStream extends ServerStream {
     }
     const { limits } = this.#host;
     const begun = performance.now();
-    this.#watchdog ??= new Watchdog((phase, ms) => this.#fail(new TimeoutError(phase, ms)));
+    this.#deadline ??= new Deadline((phase, ms) => this.#fail(new TimeoutError(phase, ms)));
     this.#bodyRate ??= bodyRate(limits);
-    this.#watchdog.set("bodyTimeout", limits.bodyTimeout, begun);
+    this.#deadline.set("bodyTimeout", limits.bodyTimeout, begun);
     return new Promise<void>((resolve, reject) => {
       this.#reader = {
         resolve: () => {
-          this.#watchdog!.clear();
+          this.#deadline!.clear();
           const waited = performance.now() - begun;
           this.#waited += waited;
           const came = this.#received - this.#counted;
@@ -289,7 +281,7 @@ export class H2ServerStream extends ServerStream {
       this.wire.consumed(this.#body.length);
       this.#body.clear();
     }
-    this.#watchdog?.stop();
+    this.#deadline?.stop();
     this.#reader?.reject(this.requestFault);
     this.#reader = null;
   }
@@ -297,10 +289,10 @@ export class H2ServerStream extends ServerStream {
   /** What is left of the body when the exchange is over is of no use to anybody. */
   #dropRest(): void {
     if (!this.finished || !this.#handled) return;
-    this.#watchdog?.stop();
+    this.#deadline?.stop();
     if (this.#ended || this.wire.closed) return;
     this.#fail(new StreamResetError(ErrorCode.NO_ERROR, "local", "the response is complete"));
-    this.#linger ??= new UploadLinger(this.wire);
+    this.#drain ??= new RequestDrain(this.wire);
   }
 
   // ---- response --------------------------------------------------------------------------------
@@ -408,7 +400,7 @@ export class H2ServerStream extends ServerStream {
   }
 
   #stopTimers(): void {
-    this.#watchdog?.stop();
+    this.#deadline?.stop();
   }
 
   protected cut(): void {

@@ -4,10 +4,10 @@
  * @module
  */
 import { MessageError } from "../message/message_error.ts";
-import { type ServerHost, ServerSession } from "./h1_session.ts";
-import type { H1ServerStream } from "./h1_stream.ts";
-import { PREFACE, RefusalStream, Session, type SessionOptions } from "../h2/mod.ts";
-import { type H2Host, H2ServerStream } from "./h2_stream.ts";
+import type { ExchangeHost } from "./exchange_host.ts";
+import { ServerSession } from "./h1_session.ts";
+import { PREFACE, Session, type SessionOptions, StatusOnlyStream } from "../h2/mod.ts";
+import { H2ServerStream } from "./h2_stream.ts";
 import { type ErrorListener, type Handler, runHandler } from "./handler.ts";
 import { latin1 } from "../message/headers.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
@@ -23,7 +23,7 @@ import type { Socket } from "../net/socket.ts";
 import { ConnectionAge } from "./connection_age.ts";
 import { formatAddress } from "../net/address.ts";
 import type { ServerStream } from "./stream.ts";
-import { Watchdog } from "../time/watchdog.ts";
+import { Deadline } from "../time/deadline.ts";
 
 /** Told of requests that were refused before a handler saw them, with the client's `host:port`. */
 type BadRequestListener = (error: MessageError, remoteAddr: string) => unknown;
@@ -65,7 +65,7 @@ export class Server implements AsyncDisposable {
   readonly #sniffing = new Set<Socket>();
   readonly #h1 = new Set<ServerSession>();
   readonly #h2 = new Set<Session>();
-  readonly #host: ServerHost & H2Host & HandlerHost;
+  readonly #host: ExchangeHost & HandlerHost;
   #handlers = 0;
   #running = new Set<Promise<void>>();
   #closing: Promise<void> | null = null;
@@ -173,8 +173,8 @@ export class Server implements AsyncDisposable {
     const head = new Uint8Array(1024);
     let have = 0;
     this.#sniffing.add(socket);
-    const watchdog = new Watchdog(() => socket.close());
-    watchdog.set("headerTimeout", this.#limits.headerTimeout, performance.now());
+    const deadline = new Deadline(() => socket.close());
+    deadline.set("headerTimeout", this.#limits.headerTimeout, performance.now());
     try {
       for (;;) {
         const n = await socket.read(have === 0 ? head : head.subarray(have));
@@ -194,7 +194,7 @@ export class Server implements AsyncDisposable {
       // Gone before it said anything.
       socket.close();
     } finally {
-      watchdog.stop();
+      deadline.stop();
       this.#sniffing.delete(socket);
     }
   }
@@ -214,13 +214,13 @@ export class Server implements AsyncDisposable {
     const limits = this.#limits;
     const refuse = (message: string, status: number) => {
       this.#refused(new MessageError(message, status), socket);
-      return new RefusalStream(status);
+      return new StatusOnlyStream(status);
     };
     const session: Session = new Session("server", socket, {
       accept: (requestHead, block) =>
         this.#options.router?.routeStream(requestHead, block, session, this.#host) ??
           (this.#handlers >= limits.maxHandlers
-            ? new RefusalStream(503)
+            ? new StatusOnlyStream(503)
             : limits.maxBodyBytes > 0 && requestHead.contentLength > limits.maxBodyBytes
             ? refuse(`Body must be <= ${limits.maxBodyBytes} bytes`, 413)
             : requestHead.method === "CONNECT" || requestHead.method === "TRACE"
@@ -262,7 +262,7 @@ export class Server implements AsyncDisposable {
     session.start(head);
   }
 
-  #handle(stream: H1ServerStream | ServerStream): Promise<void> | undefined {
+  #handle(stream: ServerStream): Promise<void> | undefined {
     if (this.#handlers >= this.#limits.maxHandlers) {
       stream.respond(503, { "retry-after": "1" }, true);
       return undefined;

@@ -5,7 +5,7 @@
  */
 import { TimeoutError } from "../message/error.ts";
 import { ready } from "../time/turn.ts";
-import { Watchdog } from "../time/watchdog.ts";
+import { Deadline } from "../time/deadline.ts";
 import { CloseCode, MAX_REASON_BYTES, mayBeSent, WebSocketError } from "./close_code.ts";
 import { deflate } from "./deflate.ts";
 import { Found, FrameReader, MAX_CONTROL_BYTES, Opcode, parseClose } from "./frame_reader.ts";
@@ -64,7 +64,7 @@ export class Connection extends WebSocketFront {
   readonly #settings: WebSocketSettings;
   readonly #windowBits: number | null;
   readonly #reader: FrameReader;
-  readonly #watchdog: Watchdog;
+  readonly #deadline: Deadline;
   #state: number = State.OPEN;
   /** Messages are being read: what is sent meanwhile leaves together. */
   #corked = false;
@@ -85,7 +85,7 @@ export class Connection extends WebSocketFront {
     this.extensions = handshake.deflate?.header ?? "";
     this.#windowBits = handshake.deflate?.windowBits ?? null;
     this.#reader = new FrameReader(settings.maxMessageBytes, handshake.deflate !== null);
-    this.#watchdog = new Watchdog((phase, ms) => this.#onTimeout(phase, ms));
+    this.#deadline = new Deadline((phase, ms) => this.#onTimeout(phase, ms));
   }
 
   // ---- what users see --------------------------------------------------------------------------
@@ -168,7 +168,7 @@ export class Connection extends WebSocketFront {
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error)));
     }
-    this.#watchdog.stop();
+    this.#deadline.stop();
     this.#carrier.output.flush();
     await this.#carrier.finish();
   }
@@ -187,7 +187,7 @@ export class Connection extends WebSocketFront {
       while (input.start < input.end) {
         const found = reader.next(input.buf, input.start, input.end);
         input.start = reader.at;
-        if (found === Found.NOTHING) break;
+        if (found === Found.NEED_MORE) break;
         const size = this.#take(found);
         if (this.#isClosed) return;
         const wait = this.inbox.full() ?? ready(1 + Math.floor(size / BYTES_PER_ITEM));
@@ -213,7 +213,7 @@ export class Connection extends WebSocketFront {
   async #pause(wait: Promise<void>): Promise<void> {
     this.#corked = false;
     this.#carrier.output.flush();
-    if (this.#state === State.OPEN) this.#watchdog.clear();
+    if (this.#state === State.OPEN) this.#deadline.clear();
     await wait;
     this.#corked = true;
     this.#wait();
@@ -286,10 +286,10 @@ export class Connection extends WebSocketFront {
   #wait(): void {
     const { idleTimeout, closeTimeout } = this.#settings;
     if (this.#state === State.OPEN) {
-      this.#watchdog.set("idleTimeout", idleTimeout, performance.now());
-    } else if (this.#state === State.CLOSING && this.#watchdog.phase !== "closeTimeout") {
+      this.#deadline.set("idleTimeout", idleTimeout, performance.now());
+    } else if (this.#state === State.CLOSING && this.#deadline.phase !== "closeTimeout") {
       // Whatever else the client sends, its Close frame has to come.
-      this.#watchdog.set("closeTimeout", closeTimeout, performance.now());
+      this.#deadline.set("closeTimeout", closeTimeout, performance.now());
     }
   }
 
@@ -337,7 +337,7 @@ export class Connection extends WebSocketFront {
   #end(code: number, reason: string, error: Error | null): void {
     if (this.#state === State.CLOSED) return;
     this.#state = State.CLOSED;
-    this.#watchdog.stop();
+    this.#deadline.stop();
     this.inbox.close();
     if (error !== null) this.tell({ type: "error", target: this, error, message: error.message });
     this.tell({ type: "close", target: this, code, reason, wasClean: error === null });

@@ -21,7 +21,7 @@ export const Opcode = {
 } as const;
 
 /** What {@linkcode FrameReader.next} found. */
-export const Found = { NOTHING: 0, TEXT: 1, BINARY: 2, PING: 3, PONG: 4, CLOSE: 5 } as const;
+export const Found = { NEED_MORE: 0, TEXT: 1, BINARY: 2, PING: 3, PONG: 4, CLOSE: 5 } as const;
 
 const FIN = 0x80;
 const RSV1 = 0x40;
@@ -93,7 +93,7 @@ export class FrameReader {
   next(buf: Uint8Array, start: number, end: number): number {
     this.at = start;
     for (;;) {
-      if (this.#left < 0 && !this.#head(buf, end)) return Found.NOTHING;
+      if (this.#left < 0 && !this.#head(buf, end)) return Found.NEED_MORE;
       if (this.#opcode >= Opcode.CLOSE) return this.#control(buf, end);
       const { at } = this;
       const n = Math.min(this.#left, end - at);
@@ -111,7 +111,7 @@ export class FrameReader {
       this.#payload.push(buf, at, at + n);
       this.at = at + n;
       this.#left -= n;
-      if (!last) return Found.NOTHING;
+      if (!last) return Found.NEED_MORE;
       this.#left = -1;
       if (this.#fin) return this.#assembled();
     }
@@ -188,7 +188,7 @@ export class FrameReader {
   #control(buf: Uint8Array, end: number): number {
     const { at } = this;
     const stop = at + this.#left;
-    if (stop > end) return Found.NOTHING;
+    if (stop > end) return Found.NEED_MORE;
     unmask(buf, at, stop, this.#key);
     this.bytes = (stop === at ? NONE : buf.slice(at, stop)) as Uint8Array<ArrayBuffer>;
     this.at = stop;

@@ -15,7 +15,7 @@ import { encodeTarget, readTarget } from "../../http/message/target.ts";
 import { maskUserinfo, parseTarget } from "../../http/message/url.ts";
 import { chooseCoding, codedFields, mayCompress } from "../../http/coding/compress.ts";
 import { parseCodings } from "../../http/coding/decompress.ts";
-import { prepareHead } from "../../http/client/request_head.ts";
+import { checkHead } from "../../http/client/request_head.ts";
 import { RedirectChain } from "../../http/client/redirect.ts";
 import { retryAfter } from "../../http/client/retry.ts";
 import { decoderFor } from "../../http/client/response.ts";
@@ -103,9 +103,9 @@ const READERS: { readonly [name: string]: (text: string) => unknown } = {
   headerObject: (text) => headerObject(["cookie", text, "cookie", text]),
   mayCompress: (text) => mayCompress(200, ["content-type", text, "cache-control", text]),
   codedFields: (text) => codedFields(["vary", text, "etag", text], "gzip"),
-  prepareHead: (text) => {
+  checkHead: (text) => {
     for (const name of ["x-a", "connection", "host", "content-length", "expect", "te"]) {
-      attempt(() => prepareHead({ [name]: text }, parseTarget("http://h/"), null, [], true));
+      attempt(() => checkHead({ [name]: text }, parseTarget("http://h/"), null, [], true));
     }
   },
   RedirectChain: (text) => {

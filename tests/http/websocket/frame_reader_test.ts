@@ -20,7 +20,7 @@ function found(reader: FrameReader, pieces: Iterable<Uint8Array>): string[] {
       for (;;) {
         const what = reader.next(buf, start, buf.length);
         start = reader.at;
-        if (what === Found.NOTHING) break;
+        if (what === Found.NEED_MORE) break;
         const name = Object.keys(Found).find((key) => Found[key as keyof typeof Found] === what);
         all.push(`${name} ${what === Found.TEXT ? reader.text : [...reader.bytes].join()}`);
       }
@@ -160,7 +160,7 @@ Deno.test("FrameReader holds little more than a message in a million fragments h
     const before = Deno.memoryUsage();
     for (let i = 0; i < count; i += 1000) {
       for (let at = 0; at < buf.length; at += unit.length) buf.set(unit, at);
-      assertEquals(reader.next(buf, 0, buf.length), Found.NOTHING);
+      assertEquals(reader.next(buf, 0, buf.length), Found.NEED_MORE);
       assertEquals(reader.at, buf.length);
     }
     const after = Deno.memoryUsage();

@@ -1,11 +1,11 @@
 import type { FieldBlock } from "../hpack/mod.ts";
 import { Stream } from "./stream.ts";
-import { UploadLinger } from "./upload_linger.ts";
+import { RequestDrain } from "./request_drain.ts";
 
 /** Answers a request with a status alone: over a limit, or not to be served. */
-export class RefusalStream extends Stream {
+export class StatusOnlyStream extends Stream {
   readonly #status: number;
-  #linger: UploadLinger | null = null;
+  #drain: RequestDrain | null = null;
 
   constructor(status: number) {
     super();
@@ -14,21 +14,21 @@ export class RefusalStream extends Stream {
 
   onHeaders(_block: FieldBlock, end: boolean): void {
     // Trailers, should they come, change nothing.
-    if (this.#linger !== null) return;
+    if (this.#drain !== null) return;
     this.sendHeaders([":status", String(this.#status), "content-length", "0"], true);
-    if (!end) this.#linger = new UploadLinger(this);
+    if (!end) this.#drain = new RequestDrain(this);
   }
 
   onData(_buf: Uint8Array, start: number, end: number): void {
     this.consumed(end - start);
-    this.#linger?.drop(end - start);
+    this.#drain?.drop(end - start);
   }
 
   onEnd(): void {
-    this.#linger?.stop();
+    this.#drain?.stop();
   }
 
   onReset(): void {
-    this.#linger?.stop();
+    this.#drain?.stop();
   }
 }

@@ -9,7 +9,7 @@ import type { Waiting } from "./pool.ts";
 import { type TimerNode, timers } from "../time/timer_wheel.ts";
 
 /** The one thing that can end a request from outside: its signal or its deadline. */
-export class Control implements TimerNode, Waiting {
+export class Cancellation implements TimerNode, Waiting {
   dueTick = 0;
   nextTimer: TimerNode | null = null;
   previousTimer: TimerNode | null = null;
@@ -76,14 +76,14 @@ function reasonOf(signal: AbortSignal): Error {
 }
 
 /** Waits, unless the request is given up. */
-export function sleep(ms: number, control: Control): Promise<void> {
-  if (control.reason !== null) return Promise.reject(control.reason);
+export function sleep(ms: number, cancellation: Cancellation): Promise<void> {
+  if (cancellation.reason !== null) return Promise.reject(cancellation.reason);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      control.cancel = null;
+      cancellation.cancel = null;
       resolve();
     }, Math.min(ms, MAX_TIMER_MS));
-    control.cancel = (reason) => {
+    cancellation.cancel = (reason) => {
       clearTimeout(timer);
       reject(reason);
     };

@@ -7,7 +7,7 @@
 import { type TimerNode, timers } from "./timer_wheel.ts";
 
 /** A deadline with the name of what it limits. */
-export class Watchdog implements TimerNode {
+export class Deadline implements TimerNode {
   dueTick = 0;
   nextTimer: TimerNode | null = null;
   previousTimer: TimerNode | null = null;
@@ -17,7 +17,7 @@ export class Watchdog implements TimerNode {
   phase = "";
   /** The limit in milliseconds. */
   ms = 0;
-  #deadline = Infinity;
+  #at = Infinity;
   #armed = Infinity;
   readonly #action: (phase: string, ms: number) => void;
 
@@ -31,10 +31,10 @@ export class Watchdog implements TimerNode {
     if (ms <= 0) return this.clear();
     this.phase = phase;
     this.ms = ms;
-    this.#deadline = now + ms;
-    if (this.#deadline < this.#armed) {
+    this.#at = now + ms;
+    if (this.#at < this.#armed) {
       timers.remove(this);
-      this.#armed = this.#deadline;
+      this.#armed = this.#at;
       timers.add(this, ms);
     }
   }
@@ -42,7 +42,7 @@ export class Watchdog implements TimerNode {
   /** Nothing is waited for. */
   clear(): void {
     this.phase = "";
-    this.#deadline = Infinity;
+    this.#at = Infinity;
   }
 
   /** Takes it off the wheel for good. */
@@ -54,10 +54,10 @@ export class Watchdog implements TimerNode {
 
   onTimeout(): void {
     this.#armed = Infinity;
-    if (this.#deadline === Infinity) return;
-    const left = this.#deadline - performance.now();
+    if (this.#at === Infinity) return;
+    const left = this.#at - performance.now();
     if (left > 0) {
-      this.#armed = this.#deadline;
+      this.#armed = this.#at;
       timers.add(this, left);
       return;
     }

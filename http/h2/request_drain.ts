@@ -8,7 +8,7 @@ import type { Stream } from "./stream.ts";
  * from the reset (curl 7.88). So the rest of the request is dropped first, within the limits of any
  * lingering close.
  */
-export class UploadLinger {
+export class RequestDrain {
   readonly #stream: Stream;
   readonly #limits: LingeringClose;
   #enough = false;

@@ -4,30 +4,30 @@
  * @module
  */
 import { TimeoutError } from "../message/error.ts";
-import type { ClientExchange, ExchangeTimeouts, RequestStart } from "./exchange.ts";
+import type { ClientExchange, ExchangeTimeouts, OutgoingHead } from "./exchange.ts";
 import type { LinkedList, ListItem } from "./linked_list.ts";
 import { type TimerNode, timers } from "../time/timer_wheel.ts";
 
 /** See the module. */
-export class Waiter implements TimerNode, ListItem<Waiter> {
-  list: LinkedList<Waiter> | null = null;
-  nextItem: Waiter | null = null;
-  previousItem: Waiter | null = null;
+export class QueuedRequest implements TimerNode, ListItem<QueuedRequest> {
+  list: LinkedList<QueuedRequest> | null = null;
+  nextItem: QueuedRequest | null = null;
+  previousItem: QueuedRequest | null = null;
   dueTick = 0;
   nextTimer: TimerNode | null = null;
   previousTimer: TimerNode | null = null;
-  readonly start: RequestStart;
+  readonly start: OutgoingHead;
   readonly timeouts: ExchangeTimeouts;
   readonly #resolve: (exchange: ClientExchange) => void;
   readonly #reject: (error: Error) => void;
-  readonly #giveUp: (waiter: Waiter, reason: Error) => void;
+  readonly #giveUp: (waiter: QueuedRequest, reason: Error) => void;
 
   constructor(
-    start: RequestStart,
+    start: OutgoingHead,
     timeouts: ExchangeTimeouts,
     resolve: (exchange: ClientExchange) => void,
     reject: (error: Error) => void,
-    giveUp: (waiter: Waiter, reason: Error) => void,
+    giveUp: (waiter: QueuedRequest, reason: Error) => void,
   ) {
     this.start = start;
     this.timeouts = timeouts;

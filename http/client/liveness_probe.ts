@@ -11,7 +11,7 @@ import { type TimerNode, timers } from "../time/timer_wheel.ts";
 const PROBE_PING = 0x7072_6f62;
 
 /** One PING to a connection that takes no new requests any more, and what its answer decides. */
-export class Probe implements TimerNode {
+export class LivenessProbe implements TimerNode {
   dueTick = 0;
   nextTimer: TimerNode | null = null;
   previousTimer: TimerNode | null = null;

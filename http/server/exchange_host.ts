@@ -1,0 +1,15 @@
+import type { MessageError } from "../message/message_error.ts";
+import type { Socket } from "../net/socket.ts";
+import type { ServerLimits } from "./limits.ts";
+import type { ServerStream } from "./stream.ts";
+
+/** What the connections of a server ask of it, whatever their version. */
+export interface ExchangeHost {
+  readonly limits: Required<ServerLimits>;
+  /** Serves one exchange. Never rejects; undefined if it is over already. */
+  handle(stream: ServerStream): Promise<void> | undefined;
+  /** Called when a request that could not be read was refused. */
+  onBadRequest?(error: MessageError, socket: Socket): void;
+  /** Called when trailers were left out, as the client does not take so many. */
+  onDropped?(error: unknown, stream: ServerStream): void;
+}
