@@ -1,13 +1,24 @@
 /**
- * Unary calls: their options, their attempts, their errors.
+ * Calls: their options, their token, their attempts, their errors. Every room that talks to the server
+ * does so here: unary calls by `run`, streams by `open`.
  *
  * @module
  */
-import { delay } from "@std/async";
-import { checkBoolean, checkOptions, checkSignal, checkTime, optionNames } from "../http/engine.ts";
-import { type CallOptions as GrpcCallOptions, code } from "../grpc/mod.ts";
+import { abortable } from "@std/async";
+import {
+  checkBoolean,
+  checkOptions,
+  checkSignal,
+  checkTime,
+  MAX_TIMER_MS,
+  optionNames,
+} from "../http/engine.ts";
+import { type CallOptions as GrpcCallOptions, type CallStream, code } from "../grpc/mod.ts";
+import type { Clock } from "./clock.ts";
+import { type Credentials, isTokenRefusal } from "./credentials.ts";
 import type { Settings } from "./endpoints.ts";
 import { ClientClosedError, KvError, toKvError, UnknownOutcomeError } from "./errors.ts";
+import type { CallObserver, Observer } from "./observer.ts";
 import { effectOf, judgeRepeatable, judgeWrite, pauseBetween, Rounds } from "./retry.ts";
 import type { Unary } from "./schema.ts";
 import type { CallOptions } from "./types.ts";
@@ -20,13 +31,37 @@ import type { CallOptions } from "./types.ts";
  */
 type Kind = "read" | "repeatable" | "once";
 
+/** Times one call may get another token: each is an answer of the server that the last was no good. */
+const MAX_RENEWALS = 3;
+
+/** What calls are made with. */
+interface CallsOptions {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  /** Without, calls are sent without a token. */
+  readonly credentials?: Credentials | undefined;
+  readonly observer?: Observer | undefined;
+}
+
+/** A stream that was opened, and the token it was opened with. */
+interface OpenedStream<Input, Output> {
+  readonly call: CallStream<Input, Output>;
+  readonly token: string | undefined;
+}
+
 /** See the module. */
 export class Calls {
+  readonly clock: Clock;
+  readonly observer: Observer | undefined;
   readonly #settings: Settings;
+  readonly #credentials: Credentials | undefined;
   readonly #closing: AbortController = new AbortController();
 
-  constructor(settings: Settings) {
+  constructor({ settings, clock, credentials, observer }: CallsOptions) {
+    this.clock = clock;
+    this.observer = observer;
     this.#settings = settings;
+    this.#credentials = credentials;
   }
 
   /** Whether the client was closed. */
@@ -49,28 +84,116 @@ export class Calls {
   ): Promise<Response> {
     const { signal, timeout, idempotent } = bag(options, this.#settings.timeout);
     const { retry, retrySleep, grpc } = this.#settings;
+    const { clock } = this;
     const judge = kind === "once" && idempotent !== true ? judgeWrite : judgeRepeatable;
-    const deadline = timeout === undefined ? Infinity : performance.now() + timeout;
+    const deadline = timeout === undefined ? Infinity : clock.now() + timeout;
     let left = timeout;
     // Whether an attempt may have been carried out without our knowing.
     let doubtful = false;
+    let renewals = 0;
+    let attempts = 0;
     const rounds = new Rounds(grpc.targets.length);
+    const observed = this.observer?.callStarted(operation);
+    const fail = (reason: unknown): Error => {
+      const error = this.#failure(operation, reason, doubtful);
+      observed?.ended({ attempts, error });
+      return error;
+    };
     for (;;) {
-      if (this.closed) throw this.#failure(operation, undefined, doubtful);
-      if (signal?.aborted) throw this.#failure(operation, cancelled(operation, signal), doubtful);
+      if (this.closed) throw fail(undefined);
+      if (signal?.aborted) throw fail(cancelled(operation, signal));
+      let token: string | undefined;
+      if (this.#credentials !== undefined) {
+        try {
+          token = await this.#token(left, signal);
+        } catch (error) {
+          throw fail(error);
+        }
+      }
       try {
-        return await method(request, grpcOptions(left, signal));
+        attempts++;
+        const response = await method(request, grpcOptions(left, signal, token, observed));
+        observed?.ended({ attempts, error: undefined });
+        return response;
       } catch (error) {
-        if (error instanceof TypeError) throw error;
-        if (kind !== "read" && effectOf(error) === "unknown") doubtful = true;
+        if (error instanceof TypeError) {
+          observed?.ended({ attempts, error });
+          throw error;
+        }
+        const effect = effectOf(error);
+        if (kind !== "read" && effect === "unknown") doubtful = true;
+        this.#tellOfLeader(operation, error);
+        if (
+          effect === "rejected" && renewals++ < MAX_RENEWALS && await this.refused(token, error)
+        ) {
+          continue;
+        }
         const pause = rounds.failed(error) ? pauseBetween(retrySleep) : 0;
         const goOn = retry > 0 && rounds.done <= retry && !this.closed &&
           signal?.aborted !== true &&
-          judge(error) === "retry" && performance.now() + pause < deadline;
-        if (!goOn) throw this.#failure(operation, error, doubtful);
+          judge(error) === "retry" && clock.now() + pause < deadline;
+        if (!goOn) throw fail(error);
         if (pause > 0) await this.#pause(pause, signal);
-        if (deadline !== Infinity) left = Math.max(1, deadline - performance.now());
+        if (deadline !== Infinity) left = Math.max(1, deadline - clock.now());
       }
+    }
+  }
+
+  /**
+   * Opens a stream, with the token added to `options`. Nothing is tried again; who reads the stream
+   * tells {@linkcode refused} if the server did not like its token.
+   */
+  async open<Input, Output>(
+    method: (options: GrpcCallOptions) => Promise<CallStream<Input, Output>>,
+    options: GrpcCallOptions,
+  ): Promise<OpenedStream<Input, Output>> {
+    if (this.#credentials === undefined) return { call: await method(options), token: undefined };
+    const token = await this.#token(options.timeout, options.signal);
+    if (token === undefined) return { call: await method(options), token };
+    const headers = new Headers(options.headers);
+    headers.set("token", token);
+    try {
+      return { call: await method({ ...options, headers }), token };
+    } catch (error) {
+      await this.refused(token, error);
+      throw error;
+    }
+  }
+
+  /** Takes a failure of a call sent with this token. Resolves with whether another token may help. */
+  async refused(token: string | undefined, error: unknown): Promise<boolean> {
+    if (this.#credentials === undefined || this.closed) return false;
+    const kvError = toKvError(error);
+    if (!(kvError instanceof KvError) || !isTokenRefusal(kvError.reason)) return false;
+    return await this.#credentials.refused(token, kvError.reason);
+  }
+
+  /** The token to send; waits for it no longer than the call has time. */
+  async #token(
+    timeout: number | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<string | undefined> {
+    const token = this.#credentials!.token();
+    if (!(token instanceof Promise)) return token;
+    const limits = [this.#closing.signal];
+    if (signal !== undefined) limits.push(signal);
+    if (timeout !== undefined && timeout <= MAX_TIMER_MS) limits.push(AbortSignal.timeout(timeout));
+    const limit = AbortSignal.any(limits);
+    try {
+      return await abortable(token, limit);
+    } catch (error) {
+      if (!limit.aborted) throw error;
+      throw signal?.aborted || this.closed
+        ? new KvError("the call was given up while it waited for a token", code.CANCELLED)
+        : new KvError("no token came in time", code.DEADLINE_EXCEEDED);
+    }
+  }
+
+  #tellOfLeader(operation: string, error: unknown): void {
+    if (this.observer === undefined) return;
+    const known = toKvError(error);
+    if (known instanceof KvError && known.reason === "NO_LEADER") {
+      this.observer.event({ kind: "leader-lost", operation, error: known });
     }
   }
 
@@ -84,7 +207,8 @@ export class Calls {
   /** Waits; ends early when the call is given up or the client closed. */
   async #pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
     const closed = this.#closing.signal;
-    await delay(ms, { signal: signal === undefined ? closed : AbortSignal.any([signal, closed]) })
+    await this.clock
+      .sleep(ms, signal === undefined ? closed : AbortSignal.any([signal, closed]))
       .catch(() => {});
   }
 }
@@ -123,7 +247,17 @@ export function bag(options: number | CallOptions | undefined, timeout: number |
 function grpcOptions(
   timeout: number | undefined,
   signal: AbortSignal | undefined,
+  token: string | undefined,
+  observed: CallObserver | undefined,
 ): GrpcCallOptions | undefined {
+  const headers = token === undefined ? observed?.headers : { ...observed?.headers, token };
+  if (headers !== undefined) {
+    return {
+      headers,
+      ...(timeout === undefined ? {} : { timeout }),
+      ...(signal === undefined ? {} : { signal }),
+    };
+  }
   if (timeout === undefined) return signal === undefined ? undefined : { signal };
   return signal === undefined ? { timeout } : { timeout, signal };
 }

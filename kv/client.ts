@@ -1,15 +1,24 @@
-import { code, type Conn, newClient as newConn } from "../grpc/mod.ts";
+import {
+  type CallOptions as GrpcCallOptions,
+  code,
+  type Conn,
+  newClient as newConn,
+} from "../grpc/mod.ts";
 import { fair, MAX_TIMER_MS, quietMethods } from "../http/engine.ts";
 import { bag, Calls, cancelled } from "./calls.ts";
+import { type Clock, systemClock } from "./clock.ts";
+import type { Credentials } from "./credentials.ts";
 import { type ClientOptions, type Settings, settingsOf } from "./endpoints.ts";
 import { ClientClosedError, KvError, UnknownOutcomeError } from "./errors.ts";
-import type { Keyspace } from "./keyspace.ts";
+import { KeyspaceClient } from "./keyspace_client.ts";
 import { LeaseKeeper } from "./lease.ts";
+import type { Observer } from "./observer.ts";
 import {
   compactMessage,
   deleteMessage,
   getMessage,
   grantMessage,
+  keepsAlive,
   leaseId,
   probeMessage,
   putMessage,
@@ -17,6 +26,7 @@ import {
   readGet,
   readGrant,
   readHeader,
+  readKeepAlive,
   readLeases,
   readPut,
   readTtl,
@@ -29,6 +39,7 @@ import {
   kvService,
   type LeaseService,
   leaseService,
+  REQUIRE_LEADER,
   watchService,
 } from "./schema.ts";
 import type {
@@ -42,6 +53,7 @@ import type {
   GrantRequest,
   GrantResponse,
   Int64,
+  KeepAliveResponse,
   LeasesResponse,
   PutRequest,
   PutResponse,
@@ -60,6 +72,16 @@ import { WatchState } from "./watch_state.ts";
 import { WatchStream } from "./watch_stream.ts";
 import { Watcher } from "./watcher.ts";
 
+/** Parts a client is made with in place of its own. */
+interface ClientParts {
+  readonly clock?: Clock;
+  readonly credentials?: Credentials;
+  readonly observer?: Observer;
+}
+
+/** Where options carry them; users have no such key. */
+const PARTS = Symbol("parts");
+
 /**
  * A client of an etcd cluster. Calls run side by side on one connection an endpoint; all watches share
  * one stream, all leases another.
@@ -73,7 +95,7 @@ import { Watcher } from "./watcher.ts";
  * the server certainly did nothing with them. A write whose fate is unknown rejects with
  * {@linkcode UnknownOutcomeError}, unless the call says that it is `idempotent`.
  */
-export class Client implements Keyspace, AsyncDisposable {
+export class Client extends KeyspaceClient implements AsyncDisposable {
   readonly #settings: Settings;
   readonly #conn: Conn;
   readonly #kv: KvService;
@@ -85,19 +107,23 @@ export class Client implements Keyspace, AsyncDisposable {
 
   /** See {@linkcode newClient}. */
   constructor(options: ClientOptions) {
-    this.#settings = settingsOf(options);
-    this.#calls = new Calls(this.#settings);
-    this.#conn = newConn(this.#settings.grpc);
+    super();
+    const settings = settingsOf(options);
+    const { clock = systemClock, credentials, observer } =
+      (options as { readonly [PARTS]?: ClientParts })[PARTS] ?? {};
+    this.#settings = settings;
+    this.#calls = new Calls({ settings, clock, credentials, observer });
+    this.#conn = newConn(settings.grpc);
     this.#kv = kvService(this.#conn);
     this.#lease = leaseService(this.#conn);
     this.#leases = new LeaseKeeper({
       service: this.#lease,
-      onLost: this.#settings.onLeaseLost,
+      onLost: settings.onLeaseLost,
     });
     this.#watches = new WatchStream({
       service: watchService(this.#conn),
-      retry: this.#settings.retry,
-      retrySleep: this.#settings.retrySleep,
+      retry: settings.retry,
+      retrySleep: settings.retrySleep,
       currentRevision: async (key) => (await this.#probe(key)).revision,
     });
   }
@@ -149,12 +175,13 @@ export class Client implements Keyspace, AsyncDisposable {
   // ---- leases ----------------------------------------------------------------------------------
 
   /**
-   * Makes a lease and keeps it alive until it is revoked or the client closed; should that fail,
-   * `onLeaseLost` and {@linkcode Client.leaseSignal} tell. A grant that got no answer may leave a
+   * Makes a lease and, unless `keepAlive` is false, keeps it alive until it is revoked or the client
+   * closed; should that fail, `onLeaseLost` and {@linkcode Client.leaseSignal} tell. A grant that got no answer may leave a
    * lease behind, which ends by itself.
    */
   async grant(request: GrantRequest, options?: number | CallOptions): Promise<GrantResponse> {
     const message = grantMessage(request);
+    const keep = keepsAlive(request);
     let sent = 0;
     const grant: LeaseService["LeaseGrant"] = (request, options) => {
       sent = performance.now();
@@ -163,7 +190,7 @@ export class Client implements Keyspace, AsyncDisposable {
     const response = readGrant(
       await this.#calls.run("grant", "repeatable", grant, message, options),
     );
-    if (response.error === undefined) {
+    if (keep && response.error === undefined) {
       this.#leases.keep(response.ID, response.TTL * 1_000, sent);
     }
     return response;
@@ -227,6 +254,37 @@ export class Client implements Keyspace, AsyncDisposable {
       return Promise.reject(error);
     }
     return Promise.reject(new ClientClosedError("keepalive"));
+  }
+
+  /**
+   * Renews a lease once: it lives for its whole time again. Rejects with reason LEASE_NOT_FOUND if the
+   * server does not know it (any more).
+   */
+  async keepAliveOnce(ID: Int64, options?: number | CallOptions): Promise<KeepAliveResponse> {
+    const message = { ID: leaseId("keepAliveOnce", ID) };
+    const renew = async (request: { ID: bigint }, options?: GrpcCallOptions) => {
+      const headers = { ...options?.headers as Record<string, string>, ...REQUIRE_LEADER };
+      using call = await this.#lease.LeaseKeepAlive({ ...options, headers });
+      call.write(request).catch(() => {});
+      const result = await call.read();
+      if (result === null) throw new KvError("the server ended the stream", code.UNAVAILABLE);
+      return result;
+    };
+    const response = readKeepAlive(
+      await this.#calls.run("keepAliveOnce", "read", renew, message, options),
+    );
+    if (response.TTL > 0) return response;
+    throw new KvError("etcdserver: requested lease not found", code.NOT_FOUND, {
+      reason: "LEASE_NOT_FOUND",
+    });
+  }
+
+  /**
+   * Stops keeping a lease alive without ending it: it and its keys live until its time is over. Its
+   * {@linkcode Client.leaseSignal} aborts. Does nothing for a lease that is not kept alive.
+   */
+  stopKeepAlive(ID: Int64): void {
+    this.#leases.drop(leaseId("stopKeepAlive", ID), "released");
   }
 
   /**
@@ -333,9 +391,19 @@ quietMethods(Client, [
   "ttl",
   "leases",
   "keepalive",
+  "keepAliveOnce",
   "watch",
   "close",
 ], fair);
+
+/**
+ * A client with some of its parts given, as tests need it: a clock of theirs, an observer.
+ *
+ * @internal
+ */
+export function clientWith(options: ClientOptions, parts: ClientParts): Client {
+  return new Client({ ...options, [PARTS]: parts } as ClientOptions);
+}
 
 /**
  * Makes a client. Connections are opened by the first calls.

@@ -97,9 +97,10 @@ export class LeaseLostError extends KvError {
    * - `expired`: the server does not know it (any more).
    * - `unrenewed`: its time ran out here because no renewal was answered.
    * - `revoked`: this client revoked it.
+   * - `released`: this client was told to stop keeping it; the lease ends when its time is over.
    * - `closed`: the client was closed; the lease ends when its time is over.
    */
-  readonly how: "expired" | "unrenewed" | "revoked" | "closed";
+  readonly how: "expired" | "unrenewed" | "revoked" | "released" | "closed";
 
   /** `how` it was lost. */
   constructor(ID: bigint, how: LeaseLostError["how"]) {
@@ -113,6 +114,7 @@ const LOST: Readonly<Record<LeaseLostError["how"], string>> = {
   expired: "the server does not know it",
   unrenewed: "no renewal was answered within its time to live",
   revoked: "it was revoked",
+  released: "it is not kept alive any more, and ends when its time is over",
   closed: "the client was closed",
 };
 

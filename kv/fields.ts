@@ -36,7 +36,7 @@ const FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
   ]),
   delete: new Set([...KEYS, "prevKv"]),
   compact: new Set(["revision", "physical"]),
-  grant: new Set(["TTL", "ID"]),
+  grant: new Set(["TTL", "ID", "keepAlive"]),
   revoke: new Set(["ID"]),
   ttl: new Set(["ID", "keys"]),
   txn: new Set(["compare", "success", "failure"]),

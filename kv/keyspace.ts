@@ -11,6 +11,8 @@ import type {
   GrantRequest,
   GrantResponse,
   Int64,
+  KeepAliveResponse,
+  LeasesResponse,
   PutRequest,
   PutResponse,
   RevokeRequest,
@@ -38,14 +40,20 @@ export interface Keyspace {
   txn(request: TxnRequest, options?: number | CallOptions): Promise<TxnResponse>;
   /** Drops the history before a revision. */
   compact(request: CompactRequest, options?: number | CallOptions): Promise<CompactResponse>;
-  /** Makes a lease and keeps it alive. */
+  /** Makes a lease and keeps it alive, unless `keepAlive` is false. */
   grant(request: GrantRequest, options?: number | CallOptions): Promise<GrantResponse>;
   /** Ends a lease and removes its keys. */
   revoke(request: RevokeRequest, options?: number | CallOptions): Promise<RevokeResponse>;
   /** Tells how long a lease still lives. */
   ttl(request: TtlRequest, options?: number | CallOptions): Promise<TtlResponse>;
+  /** Lists every lease of the cluster. */
+  leases(options?: number | CallOptions): Promise<LeasesResponse>;
   /** Keeps a lease alive that was made elsewhere. */
   keepalive(ID: Int64): Promise<void>;
+  /** Renews a lease once. */
+  keepAliveOnce(ID: Int64, options?: number | CallOptions): Promise<KeepAliveResponse>;
+  /** Stops keeping a lease alive, without ending it. */
+  stopKeepAlive(ID: Int64): void;
   /** A signal that aborts when the lease is no longer kept alive. */
   leaseSignal(ID: Int64): AbortSignal;
   /** Follows the changes of one key or a range of keys. */

@@ -12,8 +12,7 @@ import { abort, tell, tellError } from "../http/engine.ts";
 import { type CallStream, code } from "../grpc/mod.ts";
 import { reopenDelay } from "./backoff.ts";
 import { KvError, LeaseLostError } from "./errors.ts";
-import type { LeaseService } from "./schema.ts";
-import { REQUIRE_LEADER } from "./watch_stream.ts";
+import { type LeaseService, REQUIRE_LEADER } from "./schema.ts";
 import type { KeepAliveResult } from "./wire.ts";
 
 /** Milliseconds for the first renewal of a lease whose time to live is not known yet. */
@@ -99,10 +98,10 @@ export class LeaseKeeper {
     this.#arm(this.#leases.get(ID)!.due);
   }
 
-  /** Stops keeping a lease, because it is revoked. */
-  drop(ID: bigint): void {
+  /** Stops keeping a lease. */
+  drop(ID: bigint, how: "revoked" | "released" = "revoked"): void {
     this.#leases.delete(ID);
-    this.#abort(new LeaseLostError(ID, "revoked"));
+    this.#abort(new LeaseLostError(ID, how));
     this.#rest();
   }
 

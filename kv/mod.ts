@@ -19,12 +19,13 @@
  * ```text
  * mod   the door
  * client   what users hold
+ * keyspace_client   what is made of a keyspace, for all keys and for a part of them
  * keyspace   what a client offers to locks, caches and scans
  * watch  lease   kept alive by the client
  * watch_stream  txn  calls   talk to the server
  * watcher  retry  endpoints   a watch's queue; what may be sent twice; options of a client
- * ops  watch_state  schema   requests to messages; responses to steps; the services
- * fields  errors  backoff
+ * ops  watch_state  schema  credentials  observer   requests to messages; responses to steps; the services
+ * fields  errors  backoff  clock   who asks, and who looks on
  * types  server_errors  proto
  * key_value  range
  * wire   messages as they are sent
@@ -46,6 +47,7 @@ export {
   WatchCanceledError,
 } from "./errors.ts";
 export type { Keyspace } from "./keyspace.ts";
+export { KeyspaceClient } from "./keyspace_client.ts";
 export { KeyValue } from "./key_value.ts";
 export { type ErrorReason } from "./server_errors.ts";
 export type {
@@ -61,6 +63,7 @@ export type {
   GrantRequest,
   GrantResponse,
   Int64,
+  KeepAliveResponse,
   KeySelector,
   LeasesResponse,
   PutRequest,

@@ -14,6 +14,7 @@ import type {
   GrantRequest,
   GrantResponse,
   Int64,
+  KeepAliveResponse,
   LeasesResponse,
   PutRequest,
   PutResponse,
@@ -33,6 +34,7 @@ import type {
   GrantResult,
   Headed,
   HeaderMessage,
+  KeepAliveResult,
   LeasesResult,
   PutMessage,
   PutResult,
@@ -121,6 +123,11 @@ export function grantMessage(request: GrantRequest): GrantMessage {
     TTL: int64("grant", "TTL", required("grant", "TTL", request.TTL)),
     ID: int64("grant", "ID", request.ID),
   };
+}
+
+/** Whether the lease asked for is to be kept alive. */
+export function keepsAlive(request: GrantRequest): boolean {
+  return request.keepAlive === undefined || flag("grant", "keepAlive", request.keepAlive);
 }
 
 /** @throws {TypeError} If the value is no lease. */
@@ -242,6 +249,11 @@ export function readTtl(result: TimeToLiveResult): TtlResponse {
     keys: result.keys.map((key) => decoder.decode(key)),
     keysBytes: [...result.keys],
   };
+}
+
+/** See {@linkcode KeepAliveResponse}. */
+export function readKeepAlive(result: KeepAliveResult): KeepAliveResponse {
+  return { header: readHeader(result), ID: result.ID, TTL: Number(result.TTL) };
 }
 
 /** See {@linkcode LeasesResponse}. */

@@ -48,6 +48,12 @@ const TEXTS: Readonly<Record<string, string>> = {
   "etcdserverpb/watch.proto": WATCH_PROTO,
 };
 
+/**
+ * etcd ends the stream when its member has lost the leader: a watch on a cut-off member would be
+ * silent for as long as the cut lasts, with nothing to tell it from a quiet one.
+ */
+export const REQUIRE_LEADER: Readonly<Record<string, string>> = { hasleader: "true" };
+
 /** A unary method. */
 export type Unary<Request, Response> = (
   request: Request,

@@ -211,6 +211,12 @@ export interface GrantRequest {
   readonly TTL: Int64;
   /** The lease's name; 0 or none lets the server choose. @default {0n} */
   readonly ID?: Int64;
+  /**
+   * Keep the lease alive until it is revoked or the client closed. With `false` it ends when its time
+   * is over, unless {@linkcode Client.keepalive} or {@linkcode Client.keepAliveOnce} renews it.
+   * @default {true}
+   */
+  readonly keepAlive?: boolean;
 }
 
 /** What {@linkcode Client.grant} gives. */
@@ -259,6 +265,16 @@ export interface TtlResponse {
   readonly keys: string[];
   /** The keys as bytes. */
   readonly keysBytes: Uint8Array[];
+}
+
+/** What {@linkcode Client.keepAliveOnce} gives. */
+export interface KeepAliveResponse {
+  /** The present revision. */
+  readonly header: ResponseHeader;
+  /** The lease. */
+  readonly ID: bigint;
+  /** Seconds it lives from now on. */
+  readonly TTL: number;
 }
 
 /** What {@linkcode Client.leases} gives. */

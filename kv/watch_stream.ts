@@ -12,15 +12,9 @@ import { type CallStream, code } from "../grpc/mod.ts";
 import { reopenDelay } from "./backoff.ts";
 import { HistoryLostError, isStatus, KvError, toKvError } from "./errors.ts";
 import { effectOf } from "./retry.ts";
-import type { WatchService } from "./schema.ts";
+import { REQUIRE_LEADER, type WatchService } from "./schema.ts";
 import type { Watcher, WatchHost } from "./watcher.ts";
 import type { WatchMessage, WatchResult } from "./wire.ts";
-
-/**
- * etcd ends the stream when its member has lost the leader: a watch on a cut-off member would be
- * silent for as long as the cut lasts, with nothing to tell it from a quiet one.
- */
-export const REQUIRE_LEADER: HeadersInit = { hasleader: "true" };
 
 /**
  * Milliseconds a stream that brought no events has to hold for its end to count as the first failure

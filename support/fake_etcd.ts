@@ -18,9 +18,9 @@ export type WatchScript = (
 export interface FakeOptions {
   readonly watch?: WatchScript;
   // deno-lint-ignore no-explicit-any
-  readonly kv?: Record<string, (request: any) => unknown>;
+  readonly kv?: Record<string, (request: any, context: grpc.CallContext) => unknown>;
   // deno-lint-ignore no-explicit-any
-  readonly lease?: Record<string, (request: any) => unknown>;
+  readonly lease?: Record<string, (request: any, context: grpc.CallContext) => unknown>;
 }
 
 /** Starts the server on a free port. */

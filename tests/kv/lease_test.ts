@@ -160,3 +160,35 @@ Deno.test("the stream is closed with its last lease and opened for the next", as
     assertEquals(lost, []);
   });
 });
+
+Deno.test("a lease granted with keepAlive: false is never renewed; keepAliveOnce renews it once", async () => {
+  const renewals: bigint[] = [];
+  await withLeases(async function* (requests) {
+    for await (const { ID } of requests) {
+      renewals.push(ID);
+      yield { header: header(1n), ID, TTL: ID === 7n ? 3n : 0n };
+    }
+  }, async (client, lost) => {
+    const { ID } = await client.grantOnly({ TTL: 1, ID: 7 });
+    assert(client.leaseSignal(ID).aborted);
+    const { TTL } = await client.keepAliveOnce(ID);
+    assertEquals(TTL, 3);
+    const [, error] = await kv.attempt(client.keepAliveOnce(9n));
+    assertEquals((error as kv.KvError).reason, "LEASE_NOT_FOUND");
+    assertEquals(renewals, [7n, 9n]);
+    assertEquals(lost, []);
+  });
+});
+
+Deno.test("a lease that is no longer kept alive aborts its signal, and nobody hears of a loss", async () => {
+  await withLeases((requests) => renew(requests, 60n), async (client, lost) => {
+    const { ID } = await client.grant({ TTL: 60 });
+    const signal = client.leaseSignal(ID);
+    client.stopKeepAlive(ID);
+    assertEquals((signal.reason as kv.LeaseLostError).how, "released");
+    client.stopKeepAlive(ID);
+    await client.keepalive(ID);
+    assert(!client.leaseSignal(ID).aborted);
+    assertEquals(lost, []);
+  });
+});
