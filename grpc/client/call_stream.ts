@@ -1,6 +1,10 @@
 import { handled } from "./handled.ts";
 import type { StreamHandle } from "./stream_call.ts";
 
+/** Makes the stream of a call; `implied` is sent if no request is written before responses are asked for. */
+let callStream: (call: StreamHandle, implied: object | null) => CallStream<object, object>;
+export { callStream };
+
 /**
  * A streaming call as its client holds it. Guarantees: messages arrive in the order they were sent;
  * `write` waits while the peer does not keep up; a `read` whose time runs out loses nothing. Iterating
@@ -13,10 +17,13 @@ export class CallStream<Input, Output> implements AsyncIterable<Output>, Disposa
   #implied: object | null;
   #closed = false;
 
-  /** Made by service clients. */
-  constructor(call: StreamHandle, implied: object | null = null) {
+  private constructor(call: StreamHandle, implied: object | null) {
     this.#call = call;
     this.#implied = implied;
+  }
+
+  static {
+    callStream = (call, implied) => new CallStream(call, implied);
   }
 
   /**

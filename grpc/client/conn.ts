@@ -17,6 +17,27 @@ import type { Target } from "./resolver.ts";
 import { StreamCall, type StreamHandle } from "./stream_call.ts";
 import { UnaryCall } from "./unary_call.ts";
 
+/** Whether a value is a connection. */
+let isConn: (value: unknown) => boolean;
+/** Makes a unary call. */
+let callUnary: (
+  conn: Conn,
+  method: DescMethodUnary,
+  request: object,
+  options: CallOptions,
+) => Promise<object>;
+/**
+ * Opens a streaming call for one who writes and reads by hand; `request` is the only one, sent at once,
+ * for a method that takes one.
+ */
+let openStream: (
+  conn: Conn,
+  method: DescMethodStreaming,
+  options: CallOptions,
+  request: object | null,
+) => Promise<StreamHandle>;
+export { callUnary, isConn, openStream };
+
 /**
  * Connections to the targets of a client, and a Connect `Transport`. Calls run side by side on one
  * HTTP/2 connection a target; each new call goes to the next connected target in turn.
@@ -43,8 +64,13 @@ export class Conn implements Transport, AsyncDisposable {
     };
   }
 
-  /** Makes a unary call. What {@linkcode newService} gives is easier to use. */
-  call(method: DescMethodUnary, request: object, options: CallOptions): Promise<object> {
+  static {
+    isConn = (value) => typeof value === "object" && value !== null && #host in value;
+    callUnary = (conn, method, request, options) => conn.#callUnary(method, request, options);
+    openStream = (conn, method, options, request) => conn.#openStream(method, options, request);
+  }
+
+  #callUnary(method: DescMethodUnary, request: object, options: CallOptions): Promise<object> {
     const given = this.#withDefaults(options);
     if (this.#host.interceptors.length === 0) {
       return new UnaryCall(this.#host, methodFor(method), given, request).run();
@@ -55,16 +81,10 @@ export class Conn implements Transport, AsyncDisposable {
     );
   }
 
-  /**
-   * Opens a streaming call for one who writes and reads by hand; `request` is the only one, sent at
-   * once, for a method that takes one. What {@linkcode newService} gives is easier to use.
-   *
-   * @internal
-   */
-  async openStream(
+  async #openStream(
     method: DescMethodStreaming,
     options: CallOptions,
-    request: object | null = null,
+    request: object | null,
   ): Promise<StreamHandle> {
     const given = this.#withDefaults(options);
     if (this.#host.interceptors.length === 0) {

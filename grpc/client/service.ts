@@ -11,8 +11,8 @@ import type {
 import { findService } from "../wire/method.ts";
 import { argumentsOf } from "./arguments.ts";
 import { type CallOptions, NO_OPTIONS } from "./call_options.ts";
-import { CallStream } from "./call_stream.ts";
-import type { Conn } from "./conn.ts";
+import { type CallStream, callStream } from "./call_stream.ts";
+import { callUnary, type Conn, isConn, openStream } from "./conn.ts";
 import { handled, rejectSoon } from "./handled.ts";
 
 /** One method of a service client. A number instead of options is the timeout in milliseconds. */
@@ -72,7 +72,7 @@ export function newService(
   proto: DescFile | DescService,
   name?: string,
 ): DynamicService {
-  if (typeof conn?.call !== "function") {
+  if (!isConn(conn)) {
     throw new TypeError("Cannot make a service client without a connection: give newClient()'s");
   }
   const { methods } = findService(proto, name);
@@ -97,14 +97,14 @@ function methodClient(conn: Conn, method: DescMethod): Call {
     const unary = method as DescMethodUnary;
     return (...args) => {
       // Nothing to check: the way of most calls.
-      if (args.length === 1) return conn.call(unary, args[0] as object, NO_OPTIONS);
+      if (args.length === 1) return callUnary(conn, unary, args[0] as object, NO_OPTIONS);
       let given;
       try {
         given = read(args);
       } catch (error) {
         return rejectSoon(error);
       }
-      return conn.call(unary, given.request!, given.options);
+      return callUnary(conn, unary, given.request!, given.options);
     };
   }
   const streaming = method as DescMethodStreaming;
@@ -117,8 +117,8 @@ function methodClient(conn: Conn, method: DescMethod): Call {
     }
     const { request, options, implied } = given;
     return handled(
-      conn.openStream(streaming, options, request ?? null)
-        .then((call) => new CallStream<object, object>(call, implied ?? null)),
+      openStream(conn, streaming, options, request ?? null)
+        .then((call) => callStream(call, implied ?? null)),
     );
   };
 }

@@ -11,7 +11,7 @@ import {
 } from "../../http/engine.ts";
 import type { Codec } from "../codec/mod.ts";
 import { type BegunMessages, begunMessagesOf } from "../wire/begun_messages.ts";
-import { type Call, CallContext } from "../wire/call_context.ts";
+import { type Call, callContext } from "../wire/call_context.ts";
 import type { Encoding } from "../wire/compression.ts";
 import { tellHandlerError } from "../wire/handler_error.ts";
 import { MessageQueue } from "../wire/message_queue.ts";
@@ -278,7 +278,7 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
     this.#handling = true;
     let result: unknown;
     try {
-      result = this.#head.route!.handler!(request, new CallContext(this));
+      result = this.#head.route!.handler!(request, callContext(this));
       if (!this.method.serverStreams && isThenable(result)) {
         result.then(
           (message) => this.#reply(message),

@@ -1,7 +1,7 @@
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { abortable } from "@std/async";
 import { ready } from "../../http/engine.ts";
-import { CallContext } from "../wire/call_context.ts";
+import { callContext } from "../wire/call_context.ts";
 import type { CallErrorListener } from "../wire/handler_error.ts";
 import type { Method } from "../wire/method.ts";
 import type { Route } from "../wire/route.ts";
@@ -19,7 +19,7 @@ export function implementation({ method, handler }: Route, onError: CallErrorLis
     return async (request: unknown, context: HandlerContext): Promise<unknown> => {
       const call = new WebCall(method, context, onError);
       try {
-        const result = handler(quietRequests(request, method), new CallContext(call));
+        const result = handler(quietRequests(request, method), callContext(call));
         const message = await abortable(Promise.resolve(result), context.signal);
         const reply = checked(message, method);
         call.commit();
@@ -33,7 +33,7 @@ export function implementation({ method, handler }: Route, onError: CallErrorLis
     const call = new WebCall(method, context, onError);
     let responses: AsyncIterator<unknown> | null = null;
     try {
-      const given = handler(quietRequests(request, method), new CallContext(call));
+      const given = handler(quietRequests(request, method), callContext(call));
       const result = await abortable(Promise.resolve(given), context.signal);
       if (result === null || typeof result !== "object" || !(Symbol.asyncIterator in result)) {
         throw new TypeError(

@@ -21,6 +21,10 @@ export interface Call {
   sendHeader(): void;
 }
 
+/** Makes the context of a call. */
+let callContext: (call: Call) => CallContext;
+export { callContext };
+
 /**
  * What a handler knows of its call. Everything is made on first use: most handlers use nothing of it,
  * and a `Headers` or an `AbortSignal` costs as much as the rest of a call.
@@ -30,9 +34,12 @@ export class CallContext implements HandlerContext {
   #requestHeader: Headers | undefined;
   #values: ContextValues | undefined;
 
-  /** Made by servers. */
-  constructor(call: Call) {
+  private constructor(call: Call) {
     this.#call = call;
+  }
+
+  static {
+    callContext = (call) => new CallContext(call);
   }
 
   /** The method called. */

@@ -39,9 +39,9 @@ import { fair, ready } from "../time/turn.ts";
 import { Pool, type Route } from "./pool.ts";
 import { proxyFields, proxyFor } from "./proxy.ts";
 import { type Hop, RedirectChain, RedirectError, redirects } from "./redirect.ts";
-import { ClientStream, type StreamSettings } from "./stream.ts";
+import { type ClientStream, clientStream, type StreamSettings } from "./stream.ts";
 import { type CheckedHead, checkHead, checkMethod, without } from "./request_head.ts";
-import { HttpResponse } from "./response.ts";
+import { type HttpResponse, httpResponse } from "./response.ts";
 import { backoff, isStale, isTransient, retryAfter, retryPolicy } from "./retry.ts";
 import { dropBody, upload } from "./upload.ts";
 import { maskUserinfo, parseTarget, type Target } from "../message/url.ts";
@@ -225,7 +225,7 @@ export class Client implements AsyncDisposable {
     const length = checked.declared >= 0 ? checked.declared : LENGTH_FROM_BODY;
     try {
       const exchange = await this.#open(hop, checked, length, options, cancellation);
-      return new ClientStream(
+      return clientStream(
         exchange,
         {
           decompress: options.decompress ?? false,
@@ -235,6 +235,7 @@ export class Client implements AsyncDisposable {
         },
         target.href,
         0,
+        null,
       );
     } catch (error) {
       cancellation.release();
@@ -264,7 +265,7 @@ export class Client implements AsyncDisposable {
         options,
         cancellation,
       );
-      return new ClientStream(
+      return clientStream(
         exchange,
         {
           ...this.#streamSettings(options, cancellation),
@@ -272,7 +273,8 @@ export class Client implements AsyncDisposable {
         },
         hop.target.href,
         count,
-      ).arrived(head);
+        head,
+      );
     } catch (error) {
       dropBody(options.body, error);
       cancellation.release();
@@ -372,10 +374,10 @@ export class Client implements AsyncDisposable {
         content = exchange.takeText();
       }
       if (content === null) {
-        const stream = new ClientStream(exchange, settings, hop.target.href, count);
-        content = await stream.arrived(head).readBytes();
+        const stream = clientStream(exchange, settings, hop.target.href, count, head);
+        content = await stream.readBytes();
       }
-      return new HttpResponse(
+      return httpResponse(
         head.status,
         exchange.version,
         hop.target.href,

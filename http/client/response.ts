@@ -4,13 +4,24 @@
  * @module
  */
 import { type FlatHeaders, type HeaderObject, headerObject } from "../message/headers.ts";
-
 import { excerpt, type Inspect } from "../message/inspect.ts";
 
 const utf8 = new TextDecoder();
 const encoder = new TextEncoder();
 
-/** What `get`, `post` and their kin return. */
+/** Makes a response of what came. */
+let httpResponse: (
+  status: number,
+  version: "HTTP/1.1" | "HTTP/2",
+  url: string,
+  redirects: number,
+  fields: FlatHeaders,
+  trailers: FlatHeaders,
+  body: string | Uint8Array,
+) => HttpResponse;
+export { httpResponse };
+
+/** Response of `get`, `post` and their kin, read whole. */
 export class HttpResponse {
   /** Status code. */
   readonly status: number;
@@ -26,8 +37,7 @@ export class HttpResponse {
   #body: string | null;
   #bytes: Uint8Array | null;
 
-  /** Made by the client. */
-  constructor(
+  private constructor(
     status: number,
     version: "HTTP/1.1" | "HTTP/2",
     url: string,
@@ -44,6 +54,11 @@ export class HttpResponse {
     this.#trailers = trailers;
     this.#body = typeof body === "string" ? body : null;
     this.#bytes = typeof body === "string" ? null : body;
+  }
+
+  static {
+    httpResponse = (status, version, url, redirects, fields, trailers, body) =>
+      new HttpResponse(status, version, url, redirects, fields, trailers, body);
   }
 
   /** Whether the status is 200..299. */

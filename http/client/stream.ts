@@ -47,6 +47,16 @@ export interface StreamSettings {
   readonly onOver: (() => void) | undefined;
 }
 
+/** Makes the stream of an exchange; `head` if the response's is here already, and the request at its end. */
+let clientStream: (
+  exchange: ClientExchange,
+  settings: StreamSettings,
+  url: string,
+  redirects: number,
+  head: IncomingHead | null,
+) => ClientStream;
+export { clientStream };
+
 /**
  * One request, sent piece by piece, and its response, read piece by piece. Nothing is redirected or
  * retried. Whoever got it closes it; a response read to its end closes itself. Promises that nobody
@@ -59,9 +69,9 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   readonly redirects: number;
   readonly #exchange: ClientExchange;
   readonly #settings: StreamSettings;
-  #head: IncomingHead | null = null;
+  #head: IncomingHead | null;
   #header: HeaderObject | undefined;
-  #ended = false;
+  #ended: boolean;
   #over = false;
   /** Why nothing can be read any more. */
   #failure: unknown = null;
@@ -71,12 +81,24 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   #received = 0;
   #read = 0;
 
-  /** Made by the client. */
-  constructor(exchange: ClientExchange, settings: StreamSettings, url: string, redirects: number) {
+  private constructor(
+    exchange: ClientExchange,
+    settings: StreamSettings,
+    url: string,
+    redirects: number,
+    head: IncomingHead | null,
+  ) {
     this.#exchange = exchange;
     this.#settings = settings;
     this.url = url;
     this.redirects = redirects;
+    this.#head = head;
+    this.#ended = head !== null;
+  }
+
+  static {
+    clientStream = (exchange, settings, url, redirects, head) =>
+      new ClientStream(exchange, settings, url, redirects, head);
   }
 
   /** `HTTP/1.1` or `HTTP/2`. */
@@ -125,17 +147,6 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
       this.#fail(error);
       throw error;
     }
-  }
-
-  /**
-   * For the client: the head is here already.
-   *
-   * @internal
-   */
-  arrived(head: IncomingHead): this {
-    this.#head = head;
-    this.#ended = true;
-    return this;
   }
 
   /** Status code; 0 before `waitResponse`. */
