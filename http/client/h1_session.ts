@@ -32,7 +32,7 @@ import {
   HeadSearch,
   readResponseHead,
 } from "../h1/read.ts";
-import { Event, State, step } from "../message/exchange_state.ts";
+import { type Half, step } from "../message/exchange_state.ts";
 import {
   writeChunk,
   writeContentLength,
@@ -183,7 +183,7 @@ class H1Exchange implements ClientExchange {
   readonly #timeouts: ExchangeTimeouts;
   readonly #before: number;
   #length: number;
-  #out: number = State.IDLE;
+  #out: Half = "idle";
   #sent = 0;
   #head: IncomingHead | null = null;
   #body: BodyReader | null = null;
@@ -222,7 +222,7 @@ class H1Exchange implements ClientExchange {
     }
     if (start.close) writeField(out, "connection", "close");
     writeEndOfHead(out);
-    this.#out = step(this.#out, Event.HEAD);
+    this.#out = step(this.#out, "head");
   }
 
   get remoteAddr(): SocketAddress {
@@ -242,12 +242,12 @@ class H1Exchange implements ClientExchange {
   write(piece: Uint8Array): Promise<void> | undefined {
     if (this.#reason !== null) throw this.#reason;
     if (this.#over) throw new ConnectionLostError(ANSWERED_EARLY, "maybe");
-    if (this.#out === State.ERROR) throw this.#session.output.error!;
-    if (this.#out === State.IDLE) {
+    if (this.#out === "failed") throw this.#session.output.error!;
+    if (this.#out === "idle") {
       this.#length = -1;
       this.#begin();
     }
-    this.#out = step(this.#out, Event.DATA);
+    this.#out = step(this.#out, "data");
     this.#append(piece);
     const { output } = this.#session;
     output.flush();
@@ -263,14 +263,14 @@ class H1Exchange implements ClientExchange {
   }
 
   finish(piece: Uint8Array | null = null, trailers: FlatHeaders | null = null): void {
-    if (this.#reason !== null || this.#over || this.#out === State.ERROR) return;
-    if (this.#out === State.IDLE) {
+    if (this.#reason !== null || this.#over || this.#out === "failed") return;
+    if (this.#out === "idle") {
       this.#length = trailers !== null && trailers.length > 0 ? -1 : piece?.length ?? 0;
       this.#begin();
     }
     checkEnd("request", this.#length, this.#sent + (piece?.length ?? 0));
     if (piece !== null && piece.length > 0) this.#append(piece);
-    this.#out = step(this.#out, Event.END);
+    this.#out = step(this.#out, "end");
     if (this.#length < 0) writeLastChunk(this.#session.output.out, trailers);
     this.#session.output.flush();
     this.#awaitHead();
@@ -288,7 +288,7 @@ class H1Exchange implements ClientExchange {
 
   onWriteError(error: Error): void {
     this.#keep = false;
-    if (this.#out === State.BODY) this.#out = State.ERROR;
+    this.#out = step(this.#out, "fail");
     // If an answer is there or on its way, it is read; a connection that is gone says so to readers.
     if (this.#session.input.ended || error instanceof TimeoutError) return this.abort(error);
     this.#awaitHead();
@@ -323,7 +323,7 @@ class H1Exchange implements ClientExchange {
     const { input, search, headLimits } = this.#session;
     const { headTimeout } = this.#timeouts;
     try {
-      if (this.#out === State.IDLE) {
+      if (this.#out === "idle") {
         if (/^(?:GET|HEAD|DELETE|OPTIONS)$/.test(this.#start.method)) this.finish();
         else {
           this.#length = -1;
@@ -331,7 +331,7 @@ class H1Exchange implements ClientExchange {
         }
       }
       this.#session.output.flush();
-      if (headTimeout > 0 && this.#out !== State.BODY) {
+      if (headTimeout > 0 && this.#out !== "body") {
         this.#session.deadline.set("headTimeout", headTimeout, performance.now());
       }
       for (let informational = 0;;) {
@@ -504,7 +504,7 @@ class H1Exchange implements ClientExchange {
     this.#over = true;
     this.onOver?.(new ConnectionLostError(ANSWERED_EARLY, "maybe"));
     // A connection whose request is half sent cannot carry another.
-    this.#session.done(this.#keep && this.#out === State.DONE);
+    this.#session.done(this.#keep && this.#out === "ended");
   }
 
   #fail(error: unknown): Error {

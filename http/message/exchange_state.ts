@@ -1,89 +1,109 @@
 /**
- * The life of one HTTP/1.1 exchange, as two small machines that know neither role nor bytes.
+ * The life of one exchange, as two small machines that know neither version nor role nor bytes.
  *
  * Each side of an exchange sends, in this order: any number of informational heads (responses
  * only), one head, any number of body pieces, one end. Whatever decides about legality stands in
- * the table below; whoever acts asks {@linkcode step} first.
+ * {@linkcode step}, the only way from one state to the next; whoever acts asks it first.
  *
- * ```
- *            INFO ┐
- *   IDLE ─────────┘─ HEAD ──▶ BODY ─ DATA ┐
- *    │                         │ ◀────────┘
- *    │                        END ──▶ DONE ── RESET ──▶ IDLE
- *    └─ HEAD (switching protocols) ─ SWITCH ──▶ SWITCHED
- *   any ── FAIL ──▶ ERROR
+ * ```text
+ *   inform ┐
+ *   idle ──┘── head ──▶ body ── data ┐
+ *    │ ▲                │ │ ◀────────┘
+ *    │ └──── retract ───┘ └── end ──▶ ended
+ *    └─ switch ──▶ switched
+ *
+ *   idle, body, switched ── fail ──▶ failed
  * ```
  *
  * @module
  */
 
 /** Where one side of an exchange stands. */
-export const State = {
-  /** Nothing of the message was sent. */
-  IDLE: 0,
-  /** The head went out, the body may follow. */
-  BODY: 1,
+export type Half =
+  /** Nothing of the message was given. */
+  | "idle"
+  /** The head was given, the body may follow. */
+  | "body"
   /** The message is complete. */
-  DONE: 2,
-  /** The connection left HTTP/1.1 (101, or CONNECT). */
-  SWITCHED: 3,
+  | "ended"
+  /** The connection became something else (101). */
+  | "switched"
   /** The message can never be completed. */
-  ERROR: 4,
-} as const;
-
-/** What one side of an exchange does. */
-export const Event = {
-  /** An informational head, 1xx. */
-  INFO: 0,
-  /** The final head. */
-  HEAD: 1,
-  /** A piece of the body. */
-  DATA: 2,
-  /** The end of the message, with or without trailers. */
-  END: 3,
-  /** The connection becomes something else. */
-  SWITCH: 4,
-  /** The next exchange begins on this connection. */
-  RESET: 5,
-  /** The connection broke or the message did. */
-  FAIL: 6,
-} as const;
-
-const NO = 255;
-
-// Columns: INFO HEAD DATA END SWITCH RESET FAIL.
-// deno-fmt-ignore
-const TABLE: Uint8Array = new Uint8Array([
-  /* IDLE     */ 0,  1,  NO, NO, 3,  0,  4,
-  /* BODY     */ NO, NO, 1,  2,  NO, NO, 4,
-  /* DONE     */ NO, NO, NO, NO, NO, 0,  4,
-  /* SWITCHED */ NO, NO, NO, NO, NO, NO, 4,
-  /* ERROR    */ NO, NO, NO, NO, NO, NO, 4,
-]);
-
-const STATE_NAMES = ["IDLE", "BODY", "DONE", "SWITCHED", "ERROR"];
-const EVENT_NAMES = ["INFO", "HEAD", "DATA", "END", "SWITCH", "RESET", "FAIL"];
+  | "failed";
 
 /**
- * Whether `event` may happen in `state`.
+ * What one side of an exchange does.
  *
  * @internal
  */
-export function may(state: number, event: number): boolean {
-  return TABLE[state * 7 + event] !== NO;
-}
+export type Step =
+  /** Gives an informational head, 1xx. */
+  | "inform"
+  /** Gives the final head. */
+  | "head"
+  /** Takes back a head that has not left. */
+  | "retract"
+  /** Gives a piece of the body. */
+  | "data"
+  /** Ends the message, with or without trailers. */
+  | "end"
+  /** Makes the connection something else. */
+  | "switch"
+  /** The connection broke or the message did; what is complete stays so. */
+  | "fail";
 
 /**
  * The state after `event`.
  *
  * @throws {TypeError} If the event may not happen there: the caller's mistake.
  */
-export function step(state: number, event: number): number {
-  const next = TABLE[state * 7 + event]!;
-  if (next === NO) {
-    throw new TypeError(
-      `Cannot do ${EVENT_NAMES[event]} as the message is in state ${STATE_NAMES[state]}`,
-    );
+export function step(half: Half, event: Step): Half {
+  switch (event) {
+    case "inform":
+      if (half === "idle") return "idle";
+      break;
+    case "head":
+      if (half === "idle") return "body";
+      break;
+    case "retract":
+      if (half === "body") return "idle";
+      break;
+    case "data":
+      if (half === "body") return "body";
+      break;
+    case "end":
+      if (half === "body") return "ended";
+      break;
+    case "switch":
+      if (half === "idle") return "switched";
+      break;
+    case "fail":
+      return half === "ended" ? "ended" : "failed";
+    default:
+      event satisfies never;
   }
-  return next;
+  throw new TypeError(`Cannot ${ACTS[event]} as the message ${STANDS[half]}`);
 }
+
+/** Whether nothing of the message can follow. */
+export function isOver(half: Half): boolean {
+  return half !== "idle" && half !== "body";
+}
+
+const ACTS: { readonly [event in Step]: string } = {
+  inform: "send an informational head",
+  head: "send a head",
+  retract: "take the head back",
+  data: "send a piece of the body",
+  end: "end the message",
+  switch: "switch protocols",
+  fail: "fail",
+};
+
+const STANDS: { readonly [half in Half]: string } = {
+  idle: "has not begun",
+  body: "has begun",
+  ended: "has ended",
+  switched: "has given way to another protocol",
+  failed: "was broken off",
+};

@@ -11,7 +11,7 @@ import { checkEnd, checkSent, isBodiless, responseFraming } from "../message/bod
 import { isConnectionField } from "../message/connection_fields.ts";
 import { StreamResetError, TimeoutError } from "../message/error.ts";
 import { ErrorCode } from "../message/error_code.ts";
-import { Event, step } from "../message/exchange_state.ts";
+import { step } from "../message/exchange_state.ts";
 import { fieldOf, type FlatHeaders, flattenHeaders, webHeaders } from "../message/headers.ts";
 import { MessageError } from "../message/message_error.ts";
 import { methodFault, readTarget } from "../message/target.ts";
@@ -449,7 +449,7 @@ export class FetchStream extends ServerStream {
     }
     // As in `sendHead`: one control character more would end the process.
     flattenHeaders(response.headers);
-    this.out = step(this.out, Event.SWITCH);
+    this.out = step(this.out, "switch");
     this.#answer = OVER;
     this.#resolve(response);
   }

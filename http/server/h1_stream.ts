@@ -19,7 +19,7 @@ import type { WebSocketConnection } from "../websocket/front.ts";
 import type { WebSocketOptions } from "../websocket/options.ts";
 import type { ServerLimits } from "./limits.ts";
 import { acceptWebSocket, remember, type Upgraded } from "./websocket.ts";
-import { Event, step } from "../message/exchange_state.ts";
+import { step } from "../message/exchange_state.ts";
 import { BodyReader } from "../h1/body.ts";
 import type { Input } from "../h1/input.ts";
 import { nextPiece } from "../h1/next_piece.ts";
@@ -479,7 +479,7 @@ export class H1ServerStream extends ServerStream {
     const { method, header, head: { minor } } = this;
     const upgrading = acceptWebSocket({ method, minor, header }, options, (fields, upgraded) => {
       if (this.responded) throw new TypeError("Cannot upgrade as the request was answered");
-      this.out = step(this.out, Event.SWITCH);
+      this.out = step(this.out, "switch");
       const { output } = this.#session;
       writeStatusLine(output.out, 101);
       writeFields(output.out, fields as string[]);

@@ -15,7 +15,7 @@ import { readAuthority, withoutOwnPort } from "../message/authority.ts";
 import { readContentLength } from "../message/body_length.ts";
 import { collect, webStream } from "../message/collect.ts";
 import { checkTrailers, informationalFields } from "../message/connection_fields.ts";
-import { Event, State, step } from "../message/exchange_state.ts";
+import { type Half, isOver, step } from "../message/exchange_state.ts";
 import {
   fieldOf,
   type FlatHeaders,
@@ -98,7 +98,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   protected abstract readonly trailerFields: FlatHeaders;
 
   /** Where the response stands. */
-  protected out: number = State.IDLE;
+  protected out: Half = "idle";
   /**
    * Whether a response given whole, by `closeWrite` alone or as a `Response`, is compressed for
    * clients that take it. The server's `compress` is the default.
@@ -259,12 +259,12 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
 
   /** Whether the response's head was given. */
   get responded(): boolean {
-    return this.out !== State.IDLE;
+    return this.out !== "idle";
   }
 
   /** Whether the response ended. */
   get finished(): boolean {
-    return this.out > State.BODY;
+    return isOver(this.out);
   }
 
   /**
@@ -281,7 +281,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
    */
   respond(status: number, headers?: HeadersInput | null, close = false): Promise<void> {
     try {
-      if (this.out !== State.IDLE && (this.#fault === null || !this.#retract())) {
+      if (this.out !== "idle" && (this.#fault === null || !this.#retract())) {
         throw new TypeError(
           this.finished
             ? "Cannot respond as the stream is finished"
@@ -298,11 +298,11 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
       if (this.compress && !close) this.#given = fields.slice();
       this.#status = status;
       this.#fault = null;
-      this.out = step(this.out, Event.HEAD);
+      this.out = step(this.out, "head");
       if (close) this.closeWrite();
       return DONE;
     } catch (error) {
-      if (this.out === State.IDLE) {
+      if (this.out === "idle") {
         this.#fault ??= error as Error;
         this.#unseen = true;
         queueMicrotask(() => this.#unseen = false);
@@ -313,8 +313,8 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
 
   /** Takes back a head that has not left. */
   #retract(): boolean {
-    if (this.out !== State.BODY || !this.dropHead()) return false;
-    this.out = State.IDLE;
+    if (this.out !== "body" || !this.dropHead()) return false;
+    this.out = step(this.out, "retract");
     this.#status = 0;
     this.#given = null;
     return true;
@@ -334,7 +334,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
       );
     }
     const fields = informationalFields(flattenHeaders(headers));
-    this.out = step(this.out, Event.INFO);
+    this.out = step(this.out, "inform");
     this.sendInfo(status, fields);
   }
 
@@ -376,7 +376,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
     if (fields !== null) checkTrailers(fields);
     this.#checkGoing("closeWrite");
     this.#sendEnd(body === "" ? null : body ?? null, fields);
-    this.out = step(this.out, Event.END);
+    this.out = step(this.out, "end");
     this.onFinish();
   }
 
@@ -417,22 +417,22 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
 
   #checkGoing(what: string): void {
     if (this.finished) throw new TypeError(`Cannot ${what} as the stream is finished`);
-    if (this.#fault !== null && (this.#unseen || this.out === State.BODY)) throw this.#fault;
+    if (this.#fault !== null && (this.#unseen || this.out === "body")) throw this.#fault;
   }
 
   /** Gives a head with status 200 if there is none. */
   #headed(): void {
-    if (this.out !== State.IDLE) return;
+    if (this.out !== "idle") return;
     this.sendHead(200, [], false);
     this.#fault = null;
     this.#status = 200;
-    this.out = step(this.out, Event.HEAD);
+    this.out = step(this.out, "head");
   }
 
   /** Breaks the exchange off: HTTP/1.1 closes the connection, HTTP/2 resets the stream. */
   abort(): void {
-    if (this.out === State.DONE || this.out === State.ERROR) return;
-    this.out = State.ERROR;
+    if (this.out === "ended" || this.out === "failed") return;
+    this.out = step(this.out, "fail");
     this.cut();
     this.onFinish();
   }
@@ -452,7 +452,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
 
   /** Whether the client went away, or the exchange was broken off. */
   get aborted(): boolean {
-    return this.#aborted !== undefined || this.out === State.ERROR;
+    return this.#aborted !== undefined || this.out === "failed";
   }
 
   /** Why reading the request failed: what `read` rejected with, or null. */
@@ -460,7 +460,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
 
   /** For engines: the client is gone; `lost` if nothing can be sent to it either. */
   onAbort(reason: unknown, lost: boolean): void {
-    if (lost && this.out <= State.BODY) this.out = State.ERROR;
+    if (lost) this.out = step(this.out, "fail");
     if (this.#aborted !== undefined) return;
     this.#aborted = { reason };
     if (this.#controller !== undefined) abort(this.#controller, reason);
