@@ -26,7 +26,6 @@ export {
 export { type DialTlsOptions as TlsOptions } from "../http/engine.ts";
 export {
   type AbuseLimits,
-  type BudgetLimit,
   type ConnectionOptions,
   type Http2Options,
   type KeepaliveOptions,

@@ -18,13 +18,12 @@ export {
   BodyTooLargeError,
   ConnectionLostError,
   DialError,
-  type DialPhase,
-  type ErrorScope,
   HeadersTooLargeError,
   ProtocolError,
   StreamResetError,
   TimeoutError,
 } from "./message/error.ts";
+export { ErrorCode } from "./message/error_code.ts";
 export { Client, newClient } from "./client/client.ts";
 export {
   defaultClient,
@@ -46,28 +45,18 @@ export { type BodyInput } from "./message/body.ts";
 export { ClientStream, type Progress } from "./client/stream.ts";
 export { HttpResponse } from "./client/response.ts";
 export { type ProxyConfig, proxyFromEnv } from "./client/proxy.ts";
-export { RedirectError, type RedirectFault } from "./client/redirect.ts";
+export { RedirectError } from "./client/redirect.ts";
 export { type RetryOptions } from "./client/retry.ts";
-export { type ErrorListener, type Handler } from "./server/handler.ts";
-export {
-  type FlatHeaders,
-  type HeaderObject,
-  type HeadersInput,
-  type HeaderValue,
-} from "./message/headers.ts";
+export { type Handler } from "./server/handler.ts";
+export { type HeaderObject, type HeadersInput } from "./message/headers.ts";
 export { DEFAULT_SERVER_LIMITS, type ServerLimits } from "./server/limits.ts";
 export { listen } from "./server/listen.ts";
 export { type HttpServer, type PlatformServer, type ServerOptions } from "./server/options.ts";
 export { MessageError } from "./message/message_error.ts";
 export { type Query } from "./message/query.ts";
-export {
-  type FetchHandler,
-  fetchHandler,
-  type FetchHandlerLimits,
-  type FetchHandlerOptions,
-} from "./server/serve_deno.ts";
-export { type BodyPiece, ServerStream } from "./server/stream.ts";
-export { type WebSocketBinaryType, type WebSocketConnection } from "./websocket/front.ts";
+export { fetchHandler, type FetchHandlerOptions } from "./server/serve_deno.ts";
+export { ServerStream } from "./server/stream.ts";
+export { type WebSocketConnection } from "./websocket/front.ts";
 export { type WebSocketEvents, type WebSocketListener } from "./websocket/events.ts";
 export { type WebSocketOptions } from "./websocket/options.ts";
 export { type Lookup } from "./net/dial.ts";
@@ -75,7 +64,6 @@ export { type Certificate } from "./net/certificate.ts";
 export { type ListenOptions } from "./net/listen_options.ts";
 export {
   type AbuseLimits,
-  type BudgetLimit,
   type ConnectionOptions,
   type KeepaliveOptions,
   type SessionOptions as Http2Options,

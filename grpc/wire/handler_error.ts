@@ -1,5 +1,5 @@
-import { tellError } from "../../http/engine.ts";
-import type { ErrorListener, ServerStream } from "../../http/mod.ts";
+import { type ErrorListener, tellError } from "../../http/engine.ts";
+import type { ServerStream } from "../../http/mod.ts";
 
 /** Told of errors of handlers, with the method's path. */
 export type CallErrorListener = ((error: unknown, method: string) => unknown) | null | undefined;

@@ -19,20 +19,17 @@ export interface Hop {
   readonly body: boolean;
 }
 
-/** What a redirect may not be; `"refused"`: any, as `redirect` is `"error"`. */
-export type RedirectFault = "refused" | "loop" | "count" | "downgrade" | "scheme" | "url";
-
 /** A redirect was not followed. */
 export class RedirectError extends Error {
   /** `"RedirectError"`. */
   override readonly name: string = "RedirectError";
-  /** Why. */
-  readonly fault: RedirectFault;
+  /** What the redirect may not be; `"refused"`: any, as the option `redirect` is `"error"`. */
+  readonly fault: "refused" | "loop" | "count" | "downgrade" | "scheme" | "url";
   /** The URLs requested, first to last. */
   readonly urls: readonly string[];
 
   /** The message names the URL that was not requested. */
-  constructor(message: string, fault: RedirectFault, urls: readonly string[]) {
+  constructor(message: string, fault: RedirectError["fault"], urls: readonly string[]) {
     super(message);
     this.fault = fault;
     this.urls = urls;

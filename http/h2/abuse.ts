@@ -32,27 +32,22 @@ const MAX_UNREAD_FRAMES = 256 << 10;
 /** Octets unread DATA frames must have on average if there are more. */
 export const MIN_MEAN_OCTETS = 4;
 
-/** How much of one budget may be spent at once, and how fast it refills. */
-export interface BudgetLimit {
-  /** Units that may be spent at once. */
-  readonly burst: number;
-  /** Units that come back each second. */
-  readonly perSecond: number;
-}
-
-/** The budgets of one connection. */
+/** The budgets of one connection: `burst` units may be spent at once, `perSecond` come back each second. */
 export interface AbuseLimits {
   /** RST_STREAM frames from the peer. Servers only. @default {{ burst: 1000, perSecond: 33 }} */
-  readonly resets: BudgetLimit;
+  readonly resets: { readonly burst: number; readonly perSecond: number };
   /** Stream errors of the peer. Servers only. @default {{ burst: 1000, perSecond: 33 }} */
-  readonly errors: BudgetLimit;
+  readonly errors: { readonly burst: number; readonly perSecond: number };
   /**
    * Frames that bring nothing forward. Clients allow ten times as many.
    *
    * @default {{ burst: 1000, perSecond: 20 }}
    */
-  readonly idleFrames: BudgetLimit;
+  readonly idleFrames: { readonly burst: number; readonly perSecond: number };
 }
+
+/** How much of one budget may be spent at once, and how fast it refills. */
+export type BudgetLimit = AbuseLimits[keyof AbuseLimits];
 
 /** Safe on the open internet: the numbers nghttp2 ships with. */
 export const DEFAULT_ABUSE_LIMITS: AbuseLimits = {

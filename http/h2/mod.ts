@@ -19,7 +19,7 @@
  *
  * @module
  */
-export { type AbuseLimits, type BudgetLimit, DEFAULT_ABUSE_LIMITS } from "./abuse.ts";
+export { type AbuseLimits, DEFAULT_ABUSE_LIMITS } from "./abuse.ts";
 export { ErrorCode, errorCodeName } from "../message/error_code.ts";
 export { checkKeepalive, checkSessionOptions } from "./check_options.ts";
 export { Connection } from "./connection.ts";

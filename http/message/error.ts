@@ -16,9 +16,6 @@
  */
 import { errorCodeName } from "./error_code.ts";
 
-/** How far a protocol error reaches: one stream, or the connection with all its streams. */
-export type ErrorScope = "stream" | "connection";
-
 /** The peer sent what the protocol forbids. */
 export class ProtocolError extends Error {
   /** `"ProtocolError"`. */
@@ -26,10 +23,10 @@ export class ProtocolError extends Error {
   /** Error code as of RFC 9113 §7, sent in RST_STREAM or GOAWAY. */
   readonly code: number;
   /** Whether one stream or the whole connection is affected. */
-  readonly scope: ErrorScope;
+  readonly scope: "stream" | "connection";
 
   /** `code` is one of {@linkcode ErrorCode}. */
-  constructor(message: string, code: number, scope: ErrorScope = "connection") {
+  constructor(message: string, code: number, scope: "stream" | "connection" = "connection") {
     super(`${message} (${errorCodeName(code)})`);
     this.code = code;
     this.scope = scope;
@@ -91,9 +88,6 @@ export class ConnectionLostError extends Error {
   }
 }
 
-/** The step of opening a connection that failed. */
-export type DialPhase = "dns" | "connect" | "tls" | "alpn" | "proxy";
-
 /** No connection could be opened. `cause` keeps the system's error. */
 export class DialError extends Error {
   /** `"DialError"`. */
@@ -101,10 +95,10 @@ export class DialError extends Error {
   /** `host:port`, or the path of a Unix socket. */
   readonly address: string;
   /** The step that failed. */
-  readonly phase: DialPhase;
+  readonly phase: "dns" | "connect" | "tls" | "alpn" | "proxy";
 
   /** The message names the address, the step and the reason. */
-  constructor(address: string, phase: DialPhase, reason: string, options?: ErrorOptions) {
+  constructor(address: string, phase: DialError["phase"], reason: string, options?: ErrorOptions) {
     super(`Cannot connect to ${address}: ${phase} failed: ${reason}`, options);
     this.address = address;
     this.phase = phase;

@@ -21,12 +21,12 @@ export type HeaderObject =
   & { readonly [name: string]: string }
   & { readonly "set-cookie"?: readonly string[] };
 
-/** A field value as an application may give it; an array stands for a repeated field. */
-export type HeaderValue = string | number | readonly string[];
-
-/** Header fields as an application may give them. `undefined` values are left out. */
+/**
+ * Header fields as an application may give them. An array stands for a repeated field; `undefined`
+ * values are left out.
+ */
 export type HeadersInput =
-  | { readonly [name: string]: HeaderValue | undefined }
+  | { readonly [name: string]: string | number | readonly string[] | undefined }
   | Headers
   | readonly (readonly [string, string])[];
 
@@ -166,7 +166,9 @@ export function flattenHeaders(input: HeadersInput | null | undefined): string[]
   if (typeof input !== "object") {
     throw new TypeError(`Cannot send headers as they must be an object: got ${typeof input}`);
   }
-  const record = input as { readonly [name: string]: HeaderValue | undefined };
+  const record = input as {
+    readonly [name: string]: string | number | readonly string[] | undefined;
+  };
   for (const key in record) {
     const value = record[key];
     if (value === undefined) continue;

@@ -7,7 +7,7 @@
 import { isIP } from "node:net";
 import { setImmediate } from "node:timers";
 import { abortable } from "@std/async";
-import { DialError, type DialPhase, TimeoutError } from "../message/error.ts";
+import { DialError, TimeoutError } from "../message/error.ts";
 import { MAX_TIMER_MS } from "../message/options.ts";
 import { handshake } from "./handshake.ts";
 import { race } from "./happy_eyeballs.ts";
@@ -69,7 +69,7 @@ export class Attempt implements Opening {
   readonly #controller = new AbortController();
   #held: { close(): void } | null = null;
   /** What is being done. */
-  phase: DialPhase = "connect";
+  phase: DialError["phase"] = "connect";
   /** The proxy on the way, for messages. */
   proxy: string | null = null;
 

@@ -23,7 +23,7 @@ import { Deadline } from "../time/deadline.ts";
 import { platformWebSocket } from "./platform_websocket.ts";
 import { remember } from "./websocket.ts";
 import { QuietRequest } from "../message/promise.ts";
-import { type BodyPiece, ServerStream } from "./stream.ts";
+import { ServerStream } from "./stream.ts";
 import type { WebSocketConnection } from "../websocket/front.ts";
 import type { WebSocketOptions } from "../websocket/options.ts";
 
@@ -54,7 +54,7 @@ const UNKNOWN: SocketAddress = { hostname: "", port: 0, transport: "unix" };
 
 const encoder = new TextEncoder();
 
-function bytesOf(piece: BodyPiece): Uint8Array {
+function bytesOf(piece: string | Uint8Array): Uint8Array {
   if (typeof piece === "string") return encoder.encode(piece);
   if (piece instanceof Uint8Array) return piece;
   throw new TypeError(`Cannot send body as it must be a string or Uint8Array: got ${typeof piece}`);
@@ -345,7 +345,7 @@ export class FetchStream extends ServerStream {
     this.#room = null;
   }
 
-  protected sendPiece(piece: BodyPiece): Promise<void> | undefined {
+  protected sendPiece(piece: string | Uint8Array): Promise<void> | undefined {
     const bytes = bytesOf(piece);
     if (!this.#bodiless(this.status)) checkSent(this.#declared, this.#sent + bytes.length);
     this.#sent += bytes.length;
@@ -362,7 +362,7 @@ export class FetchStream extends ServerStream {
     return this.#room.promise;
   }
 
-  protected sendEnd(piece: BodyPiece | null, trailers: string[] | null): void {
+  protected sendEnd(piece: string | Uint8Array | null, trailers: string[] | null): void {
     if (trailers !== null && trailers.length > 0) {
       throw new TypeError(
         "Cannot send trailers: Deno.serve has none, use the module's own engine",

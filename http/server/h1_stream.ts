@@ -14,7 +14,7 @@ import { ErrorCode } from "../message/error_code.ts";
 import type { FlatHeaders, HeaderObject } from "../message/headers.ts";
 import { BodyTooLargeError } from "../message/error.ts";
 import type { Socket } from "../net/socket.ts";
-import { type BodyPiece, ServerStream } from "./stream.ts";
+import { ServerStream } from "./stream.ts";
 import type { WebSocketConnection } from "../websocket/front.ts";
 import type { WebSocketOptions } from "../websocket/options.ts";
 import type { ServerLimits } from "./limits.ts";
@@ -71,7 +71,7 @@ const encoder = new TextEncoder();
 const scratch = new Uint8Array(4 << 10);
 
 /** UTF-8 of a piece. Text may lie in the scratch area: it is valid until the next call. */
-function bytesOf(piece: BodyPiece): Uint8Array {
+function bytesOf(piece: string | Uint8Array): Uint8Array {
   if (typeof piece === "string") {
     if (piece.length * 3 > scratch.length) return encoder.encode(piece);
     return scratch.subarray(0, encoder.encodeInto(piece, scratch).written);
@@ -107,7 +107,7 @@ export class H1ServerStream extends ServerStream {
   #wantsChunked = false;
   #hasDate = false;
   #sent = 0;
-  #held: BodyPiece | null = null;
+  #held: string | Uint8Array | null = null;
   /** Whether the connection ends with this exchange. */
   closeAfter: boolean;
 
@@ -327,7 +327,7 @@ export class H1ServerStream extends ServerStream {
     output.flush();
   }
 
-  protected sendPiece(piece: BodyPiece): Promise<void> | undefined {
+  protected sendPiece(piece: string | Uint8Array): Promise<void> | undefined {
     const { output } = this.#session;
     if (output.error !== null) throw output.error;
     if (
@@ -352,13 +352,13 @@ export class H1ServerStream extends ServerStream {
     return this.#declared >= 0 && !this.#bodiless;
   }
 
-  #checked(piece: BodyPiece): Uint8Array {
+  #checked(piece: string | Uint8Array): Uint8Array {
     const bytes = bytesOf(piece);
     checkSent(this.#declared, this.#sent + bytes.length);
     return bytes;
   }
 
-  protected sendEnd(piece: BodyPiece | null, trailers: string[] | null): void {
+  protected sendEnd(piece: string | Uint8Array | null, trailers: string[] | null): void {
     let bytes: Uint8Array | null = null;
     if (this.#limited) {
       if (piece !== null) bytes = bytesOf(piece);
@@ -463,6 +463,11 @@ export class H1ServerStream extends ServerStream {
     if (upgrade) writeField(out, "connection", this.closeAfter ? "close, upgrade" : "upgrade");
     else if (this.closeAfter) writeField(out, "connection", "close");
     writeEndOfHead(out);
+  }
+
+  /** For its session: the client is gone; `lost` if nothing can be sent to it either. */
+  override onAbort(reason: unknown, lost: boolean): void {
+    super.onAbort(reason, lost);
   }
 
   protected cut(): void {

@@ -14,7 +14,7 @@ import { BodyTooLargeError } from "../message/error.ts";
 import type { ExchangeHost } from "./exchange_host.ts";
 import { bodyRate } from "./limits.ts";
 import type { Socket } from "../net/socket.ts";
-import { type BodyPiece, ServerStream } from "./stream.ts";
+import { ServerStream } from "./stream.ts";
 import { ready } from "../time/turn.ts";
 import type { MinRate } from "../time/min_rate.ts";
 import { Deadline } from "../time/deadline.ts";
@@ -31,7 +31,7 @@ const SLAB_BYTES = 64 << 10;
 let slab = new Uint8Array(SLAB_BYTES);
 let slabUsed = 0;
 
-function bytesOf(piece: BodyPiece): Uint8Array {
+function bytesOf(piece: string | Uint8Array): Uint8Array {
   if (typeof piece !== "string") {
     if (piece instanceof Uint8Array) return piece;
     throw new TypeError(
@@ -339,7 +339,7 @@ export class H2ServerStream extends ServerStream {
     this.wire.sendHeaders(block, false);
   }
 
-  protected sendPiece(piece: BodyPiece): Promise<void> | undefined {
+  protected sendPiece(piece: string | Uint8Array): Promise<void> | undefined {
     const bytes = bytesOf(piece);
     if (!this.#bodiless) checkSent(this.#declared, this.#sent + bytes.length);
     this.#sent += bytes.length;
@@ -354,7 +354,7 @@ export class H2ServerStream extends ServerStream {
     });
   }
 
-  protected sendEnd(piece: BodyPiece | null, trailers: string[] | null): void {
+  protected sendEnd(piece: string | Uint8Array | null, trailers: string[] | null): void {
     if (trailers !== null) trailers = this.#sendable(trailers);
     const bytes = piece === null ? null : bytesOf(piece);
     const sent = this.#sent + (bytes === null ? 0 : bytes.length);

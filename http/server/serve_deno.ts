@@ -24,21 +24,15 @@ import { formatAddress } from "../net/address.ts";
 import type { ServerStream } from "./stream.ts";
 
 /** A handler of `Deno.serve`. */
-export type FetchHandler = (
-  request: Request,
-  info?: Deno.ServeHandlerInfo,
-) => Promise<Response>;
-
-/** Limits that {@linkcode fetchHandler} keeps; the platform's are beyond its reach. */
-export type FetchHandlerLimits = Pick<
-  ServerLimits,
-  "maxBodyBytes" | "bodyTimeout" | "minBodyRate" | "maxHandlers"
->;
+type FetchHandler = (request: Request, info?: Deno.ServeHandlerInfo) => Promise<Response>;
 
 /** Settings of {@linkcode fetchHandler}. */
 export interface FetchHandlerOptions {
-  /** Limits that hold whoever serves. Others throw. */
-  readonly limits?: FetchHandlerLimits;
+  /** Limits that hold whoever serves. Others throw: the platform's are beyond its reach. */
+  readonly limits?: Pick<
+    ServerLimits,
+    "maxBodyBytes" | "bodyTimeout" | "minBodyRate" | "maxHandlers"
+  >;
   /** Takes the exchanges that are its own before the handler: gRPC-Web and Connect calls. */
   readonly registrar?: Mountable;
   /** Compress responses given whole, for clients that take it. @default {false} */
@@ -188,7 +182,10 @@ function withUpgrades(handler: Handler): Handler {
  * await response.text(); // "Hello"
  * ```
  */
-export function fetchHandler(handler: Handler, options: FetchHandlerOptions = {}): FetchHandler {
+export function fetchHandler(
+  handler: Handler,
+  options: FetchHandlerOptions = {},
+): (request: Request, info?: Deno.ServeHandlerInfo) => Promise<Response> {
   checkOptions("make a handler", FETCH_NAMES, options);
   checkBoolean("make a handler", "compress", options.compress);
   checkCallback("make a handler", "onError", options.onError);

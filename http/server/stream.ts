@@ -18,7 +18,6 @@ import { checkTrailers, informationalFields } from "../message/connection_fields
 import { type Half, isOver, step } from "../message/exchange_state.ts";
 import {
   fieldOf,
-  type FlatHeaders,
   flattenHeaders,
   type HeaderObject,
   headerObject,
@@ -36,7 +35,7 @@ import type { WebSocketConnection } from "../websocket/front.ts";
 import type { WebSocketOptions } from "../websocket/options.ts";
 
 /** Text (sent as UTF-8) or bytes. Bytes must not change until they are sent. */
-export type BodyPiece = string | Uint8Array;
+type BodyPiece = string | Uint8Array;
 
 /** Resolved once for all: what `respond` returns is nearly always this. */
 const DONE: Promise<void> = Promise.resolve();
@@ -82,7 +81,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   /** `HTTP/1.1` (also for clients of HTTP/1.0) or `HTTP/2`. */
   abstract readonly version: "HTTP/1.1" | "HTTP/2";
   /** Header fields in wire order, names in lower case. */
-  abstract readonly fields: FlatHeaders;
+  abstract readonly fields: readonly string[];
   /**
    * Host and port the request is for, as in URLs: name in lower case, IPv6 address in brackets and in
    * its shortest form. "" if it names none, as HTTP/1.0 may.
@@ -95,7 +94,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
    */
   protected abstract readonly socket: Socket;
   /** The request's trailer fields; complete when the body was read to its end. */
-  protected abstract readonly trailerFields: FlatHeaders;
+  protected abstract readonly trailerFields: readonly string[];
 
   /** Where the response stands. */
   protected out: Half = "idle";
@@ -118,6 +117,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   #upgrade: Promise<unknown> | null = null;
   #controller: AbortController | undefined;
   #aborted: { reason: unknown } | undefined;
+  #requestFault: Error | null = null;
 
   static {
     retract = (stream) => stream.#retract();
@@ -340,10 +340,10 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
 
   /**
    * Sends a piece of the body; the head with status 200 first, if none was given. Resolves when
-   * more may be sent. On both versions. Rejects with `TypeError` for what is no body and after the
+   * more may be sent. Bytes must not change until they are sent. On both versions. Rejects with `TypeError` for what is no body and after the
    * end, with `RangeError` for more than `content-length` says.
    */
-  write(piece: BodyPiece): Promise<void> {
+  write(piece: string | Uint8Array): Promise<void> {
     try {
       this.#checkGoing("write");
       const wait = this.#sendPiece(piece);
@@ -371,7 +371,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
    * @throws {RangeError} If the body is not as long as `content-length` says. As long as nothing has
    * left, `respond` may be called again.
    */
-  closeWrite(body?: BodyPiece | null, trailers?: HeadersInput): void {
+  closeWrite(body?: string | Uint8Array | null, trailers?: HeadersInput): void {
     const fields = trailers === undefined ? null : flattenHeaders(trailers);
     if (fields !== null) checkTrailers(fields);
     this.#checkGoing("closeWrite");
@@ -456,10 +456,16 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   }
 
   /** Why reading the request failed: what `read` rejected with, or null. */
-  requestFault: Error | null = null;
+  get requestFault(): Error | null {
+    return this.#requestFault;
+  }
 
-  /** For engines: the client is gone; `lost` if nothing can be sent to it either. */
-  onAbort(reason: unknown, lost: boolean): void {
+  protected set requestFault(fault: Error | null) {
+    this.#requestFault = fault;
+  }
+
+  /** The client is gone; `lost` if nothing can be sent to it either. */
+  protected onAbort(reason: unknown, lost: boolean): void {
     if (lost) this.out = step(this.out, "fail");
     if (this.#aborted !== undefined) return;
     this.#aborted = { reason };
@@ -500,9 +506,9 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   /** Sends an informational head. */
   protected abstract sendInfo(status: number, fields: string[]): void;
   /** Sends a piece; a promise if the caller should wait. Throws before anything is written. */
-  protected abstract sendPiece(piece: BodyPiece): Promise<void> | undefined;
+  protected abstract sendPiece(piece: string | Uint8Array): Promise<void> | undefined;
   /** Sends the last piece and the end. Throws before anything is written. */
-  protected abstract sendEnd(piece: BodyPiece | null, trailers: string[] | null): void;
+  protected abstract sendEnd(piece: string | Uint8Array | null, trailers: string[] | null): void;
   /** Ends the exchange without ending the response. */
   protected abstract cut(): void;
   /** The response ended, well or not. */

@@ -7,9 +7,6 @@ import { tell } from "../message/tell.ts";
 import { Listeners, type WebSocketEvents, type WebSocketListener } from "./events.ts";
 import { Inbox } from "./inbox.ts";
 
-/** How binary messages come: `Uint8Array`, `ArrayBuffer` or `Blob`. */
-export type WebSocketBinaryType = "uint8array" | "arraybuffer" | "blob";
-
 /**
  * An open WebSocket, with the events and methods of the web platform's. What a listener throws is
  * printed and ends nothing.
@@ -26,8 +23,8 @@ export interface WebSocketConnection {
   readonly readyState: number;
   /** Bytes not yet sent, heads of frames included. */
   readonly bufferedAmount: number;
-  /** How binary messages come. @default {"uint8array"} */
-  binaryType: WebSocketBinaryType;
+  /** How binary messages come: as `Uint8Array`, `ArrayBuffer` or `Blob`. @default {"uint8array"} */
+  binaryType: "uint8array" | "arraybuffer" | "blob";
   /** Called in the turn after the socket was handed over. */
   onopen: WebSocketListener<"open"> | null;
   /** Called with each message. */
@@ -92,17 +89,17 @@ export abstract class WebSocketFront implements WebSocketConnection {
   protected readonly inbox: Inbox<any> = new Inbox();
   readonly #listeners = new Listeners();
   #onmessage: WebSocketListener<"message"> | null = null;
-  #binaryType: WebSocketBinaryType = "uint8array";
+  #binaryType: WebSocketConnection["binaryType"] = "uint8array";
 
   abstract send(data: string | ArrayBuffer | ArrayBufferView): void;
   abstract close(code?: number, reason?: string): void;
   abstract terminate(): void;
 
-  get binaryType(): WebSocketBinaryType {
+  get binaryType(): WebSocketConnection["binaryType"] {
     return this.#binaryType;
   }
 
-  set binaryType(value: WebSocketBinaryType) {
+  set binaryType(value: WebSocketConnection["binaryType"]) {
     if (!BINARY_TYPES.includes(value)) {
       throw new TypeError(
         `Cannot receive binary messages as binaryType must be ${
