@@ -24,20 +24,13 @@ export {
   StreamResetError,
 } from "../http/mod.ts";
 export { type DialTlsOptions as TlsOptions } from "../http/engine.ts";
-export {
-  type AbuseLimits,
-  type ConnectionOptions,
-  type Http2Options,
-  type KeepaliveOptions,
-  type Mountable,
-} from "../http/mod.ts";
+export { type KeepaliveOptions } from "../http/mod.ts";
 export { type BackoffOptions } from "./client/backoff.ts";
 export { Conn, newClient } from "./client/conn.ts";
 export { type ClientOptions, type ResolveOptions } from "./client/options.ts";
 export { type CallOptions, WAIT_FOR_READY } from "./client/call_options.ts";
-export { code, type CodeName, codeName } from "./wire/code.ts";
+export { code, codeName } from "./wire/code.ts";
 export { CallContext } from "./wire/call_context.ts";
-export { type Origins } from "./web/cors.ts";
 export { Health, type HealthStatus, MAX_LISTED_SERVICES } from "./server/health.ts";
 export { reflection } from "./server/reflection.ts";
 export {
@@ -46,7 +39,6 @@ export {
   Registrar,
   type TypedHandlers,
 } from "./server/registrar.ts";
-export { type AnyHandler } from "./wire/route.ts";
 export {
   type GrpcServer,
   listen,

@@ -12,7 +12,7 @@ import type { ServerStream } from "../../http/mod.ts";
 import { callHead } from "./call_head.ts";
 import { code } from "../wire/code.ts";
 import { GRPC_CONTENT_TYPE, grpcCodec } from "../wire/content_type.ts";
-import { checkOrigins, type Origins } from "../web/cors.ts";
+import { checkOrigins } from "../web/cors.ts";
 import type { ServerErrorListener } from "../wire/handler_error.ts";
 import { DEFAULT_MAX_RECEIVE_SIZE } from "../wire/message_stream.ts";
 import type { Routes } from "../wire/route.ts";
@@ -59,7 +59,7 @@ export interface WebSettings {
    * Origins (`https://app.example`) whose scripts may call; `"*"` for all. Preflights of others go
    * to the server's handler. @default none
    */
-  readonly cors?: Origins;
+  readonly cors?: readonly string[];
   /** Types that may come in an `Any` in JSON, besides those the service's file knows. */
   readonly registry?: Registry;
 }

@@ -16,7 +16,10 @@ import type { AnyHandler, Route, Routes } from "../wire/route.ts";
 import { CallRouter } from "./exchanges.ts";
 
 /** Handlers by method name, as in the proto file (`SayHello`) or in lower camel case (`sayHello`). */
-export type Handlers = Readonly<Record<string, AnyHandler | undefined>>;
+export type Handlers = Readonly<
+  // deno-lint-ignore no-explicit-any
+  Record<string, ((request: any, context: CallContext) => any) | undefined>
+>;
 
 /** The handler of one method. A handler made for Connect's `HandlerContext` is one too. */
 export type MethodHandler<M extends DescMethod> = M extends DescMethodUnary<infer I, infer O> ? (

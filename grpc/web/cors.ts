@@ -10,11 +10,8 @@ import { cors } from "@connectrpc/connect";
 /** Seconds a browser may remember the answer to a preflight; Chromium takes no more. */
 const MAX_AGE_S = 7200;
 
-/** Origins whose scripts may call; `"*"` for all. */
-export type Origins = readonly string[];
-
 /** Checks origins given by users. Throws `TypeError` on what no browser sends. */
-export function checkOrigins(origins: Origins): Origins {
+export function checkOrigins(origins: readonly string[]): readonly string[] {
   if (!Array.isArray(origins)) {
     throw new TypeError("Cannot use cors as it must be a list of origins");
   }
@@ -29,12 +26,15 @@ export function checkOrigins(origins: Origins): Origins {
   return origins;
 }
 
-function allowed(origins: Origins, origin: string | null): origin is string {
+function allowed(origins: readonly string[], origin: string | null): origin is string {
   return origin !== null && (origins.includes(origin) || origins.includes("*"));
 }
 
 /** The answer to a preflight, or null if its origin may not call. */
-export function preflight(origins: Origins, request: Headers): Record<string, string> | null {
+export function preflight(
+  origins: readonly string[],
+  request: Headers,
+): Record<string, string> | null {
   const origin = request.get("origin");
   if (!allowed(origins, origin)) return null;
   // Metadata are named by the application: what the browser asks for is what it will send.
@@ -49,7 +49,7 @@ export function preflight(origins: Origins, request: Headers): Record<string, st
 }
 
 /** Adds to a response's fields what lets a script see them all. */
-export function expose(origins: Origins, request: Headers, response: Headers): void {
+export function expose(origins: readonly string[], request: Headers, response: Headers): void {
   response.append("vary", "origin");
   const origin = request.get("origin");
   if (!allowed(origins, origin)) return;

@@ -3,7 +3,7 @@ import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import { HeadersTooLargeError, type ServerStream } from "../../http/mod.ts";
 import type { ServerErrorListener } from "../wire/handler_error.ts";
 import { limitTimeouts } from "../wire/timeout.ts";
-import { expose, type Origins } from "./cors.ts";
+import { expose } from "./cors.ts";
 import { isEnveloped, messagePieces, wholeBody, withCallErrors } from "./request_body.ts";
 import { binaryType, decodeText, encodeText, isWebText, textType } from "./text.ts";
 
@@ -38,14 +38,14 @@ export class Exchange {
   readonly requestHeader: Headers;
   /** The request's body in bytes, a message a piece. */
   readonly body: AsyncIterable<Uint8Array>;
-  readonly #origins: Origins;
+  readonly #origins: readonly string[];
   /** Bodies are in base64. */
   readonly #text: boolean;
   #head: Promise<void> | null = null;
 
   constructor(
     stream: ServerStream,
-    settings: { readonly cors: Origins; readonly maxReceiveSize: number },
+    settings: { readonly cors: readonly string[]; readonly maxReceiveSize: number },
     onError: ServerErrorListener,
   ) {
     const { maxReceiveSize } = settings;

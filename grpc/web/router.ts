@@ -13,7 +13,7 @@ import type { ServerStream } from "../../http/mod.ts";
 import { compress, decompress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
 import type { CallErrorListener, ServerErrorListener } from "../wire/handler_error.ts";
 import type { Route, Routes } from "../wire/route.ts";
-import { type Origins, preflight } from "./cors.ts";
+import { preflight } from "./cors.ts";
 import { EXCHANGE, Exchange, headersOf } from "./exchange.ts";
 import { implementation } from "./implementation.ts";
 
@@ -24,7 +24,7 @@ interface WebCallSettings {
   /** Compress responses with gzip where the client accepts it. */
   readonly compress: boolean;
   /** Origins whose scripts may call. */
-  readonly cors: Origins;
+  readonly cors: readonly string[];
   /** Types of `Any` in JSON, besides those the service's file knows. */
   readonly registry: Registry | undefined;
   /** See `CallSettings.onError`. */

@@ -41,10 +41,7 @@ export const code = {
   UNAUTHENTICATED: 16,
 } as const;
 
-/** The name of one of the seventeen codes. */
-export type CodeName = keyof typeof code;
-
-const NAMES = Object.keys(code) as CodeName[];
+const NAMES: readonly string[] = Object.keys(code);
 
 /** The name of a code, or `CODE(n)` where gRPC has none. */
 export function codeName(value: number): string {
