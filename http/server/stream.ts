@@ -96,7 +96,11 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   /** The request's trailer fields; complete when the body was read to its end. */
   protected abstract readonly trailerFields: readonly string[];
 
-  /** Where the response stands. */
+  /**
+   * Where the response stands.
+   *
+   * @internal
+   */
   protected out: Half = "idle";
   /**
    * Whether a response given whole, by `closeWrite` alone or as a `Response`, is compressed for
