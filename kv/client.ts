@@ -5,6 +5,10 @@ import {
   newClient as newConn,
 } from "../grpc/mod.ts";
 import { fair, MAX_TIMER_MS, quietMethods } from "../http/engine.ts";
+import { Auth } from "./auth/auth.ts";
+import { tokenFetcher } from "./auth/login.ts";
+import { authService } from "./auth/service.ts";
+import { TokenKeeper } from "./auth/token.ts";
 import { bag, Calls, cancelled } from "./calls.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Credentials } from "./credentials.ts";
@@ -103,6 +107,9 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
   readonly #leases: LeaseKeeper;
   readonly #watches: WatchStream;
   readonly #calls: Calls;
+  /** Calls without a token. */
+  readonly #login: Calls;
+  #auth: Auth | undefined;
   #closing: Promise<void> | null = null;
 
   /** See {@linkcode newClient}. */
@@ -112,8 +119,14 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
     const { clock = systemClock, credentials, observer } =
       (options as { readonly [PARTS]?: ClientParts })[PARTS] ?? {};
     this.#settings = settings;
-    this.#calls = new Calls({ settings, clock, credentials, observer });
     this.#conn = newConn(settings.grpc);
+    this.#login = new Calls({ settings, clock });
+    this.#calls = new Calls({
+      settings,
+      clock,
+      credentials: credentials ?? this.#credentials(settings.auth, clock),
+      observer,
+    });
     this.#kv = kvService(this.#conn);
     this.#lease = leaseService(this.#conn);
     this.#leases = new LeaseKeeper({
@@ -126,6 +139,18 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
       retrySleep: settings.retrySleep,
       currentRevision: async (key) => (await this.#probe(key)).revision,
     });
+  }
+
+  #credentials(auth: Settings["auth"], clock: Clock): Credentials | undefined {
+    if (auth === undefined) return undefined;
+    return new TokenKeeper(tokenFetcher(auth, this.#login, authService(this.#conn)), clock);
+  }
+
+  // ---- rooms -----------------------------------------------------------------------------------
+
+  /** Users, roles and what they may do. */
+  get auth(): Auth {
+    return this.#auth ??= new Auth(this.#calls, authService(this.#conn));
   }
 
   // ---- keys ------------------------------------------------------------------------------------
@@ -371,6 +396,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
 
   async #close(): Promise<void> {
     this.#calls.close();
+    this.#login.close();
     await Promise.all([this.#watches.close(), this.#leases.close(), this.#conn.close()]);
   }
 

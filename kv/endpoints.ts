@@ -5,6 +5,7 @@
  */
 import type { ClientOptions as GrpcOptions } from "../grpc/mod.ts";
 import { checkCallback, checkOptions, closestName, optionNames } from "../http/engine.ts";
+import { checkAuth, checkPlaintext, type PasswordAuth, type TokenAuth } from "./credentials.ts";
 import type { LeaseLostError } from "./errors.ts";
 
 /** Milliseconds without input after which a connection with calls on it is asked whether it lives. */
@@ -49,6 +50,12 @@ export interface ClientOptions {
   readonly timeout?: number;
   /** Use TLS; an object adds trusted authorities or a client certificate. @default {false} */
   readonly tls?: boolean | TlsOptions;
+  /**
+   * Log in: `{ name, password }`, or `{ token }` from elsewhere. The token is renewed before it ends,
+   * where that is known, and when it is refused; no call and no watch notices. Without TLS only to
+   * this machine, unless `allowPlaintext` is true.
+   */
+  readonly auth?: PasswordAuth | TokenAuth;
   /** Milliseconds for opening a connection. @default {5000} */
   readonly connectTimeout?: number;
   /**
@@ -80,6 +87,7 @@ export interface Settings {
   readonly onLeaseLost: ClientOptions["onLeaseLost"];
   /** Whether watches ask for responses in pieces. */
   readonly fragment: boolean;
+  readonly auth: PasswordAuth | TokenAuth | undefined;
   readonly grpc: GrpcOptions;
 }
 
@@ -94,6 +102,7 @@ export const NAMES: readonly string[] = optionNames<ClientOptions>({
   retrySleep: true,
   timeout: true,
   tls: true,
+  auth: true,
   connectTimeout: true,
   keepalive: true,
   maxReceiveSize: true,
@@ -140,12 +149,17 @@ export function settingsOf(options: ClientOptions): Settings {
   if (secure.has(true) && tls === false) {
     throw new TypeError("Cannot make a client with https:// endpoints and tls: false");
   }
-  const { keepalive, onLeaseLost } = options;
+  const { keepalive, onLeaseLost, auth } = options;
   if (typeof tls !== "boolean" && tls !== undefined) checkOptions("use tls", TLS_NAMES, tls);
   if (keepalive !== undefined && keepalive !== false) {
     checkOptions("use keepalive", KEEPALIVE_NAMES, keepalive);
   }
   checkCallback("make a client", "onLeaseLost", onLeaseLost);
+  const targets = addresses.map(({ target }) => target);
+  if (auth !== undefined) {
+    checkAuth(auth);
+    checkPlaintext(auth, targets, Boolean(tls ?? secure.has(true)));
+  }
   return {
     retry: count("retry", options.retry, 5),
     retrySleep: count("retrySleep", options.retrySleep, 1_000),
@@ -153,9 +167,10 @@ export function settingsOf(options: ClientOptions): Settings {
       ? undefined
       : positive("timeout", options.timeout) * 1_000,
     onLeaseLost,
+    auth,
     fragment: options.maxReceiveSize !== undefined,
     grpc: {
-      targets: addresses.map(({ target }) => target),
+      targets,
       tls: tls ?? secure.has(true),
       connectTimeout: options.connectTimeout === undefined
         ? CONNECT_TIMEOUT_MS

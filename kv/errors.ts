@@ -118,6 +118,20 @@ const LOST: Readonly<Record<LeaseLostError["how"], string>> = {
   closed: "the client was closed",
 };
 
+/**
+ * No token could be got, so the call was not sent. `reason` is `AUTH_FAILED` if the server knows no
+ * such user with such a password; else `cause` tells what went wrong.
+ */
+export class LoginError extends KvError {
+  /** Name of the class. */
+  override readonly name: string = "LoginError";
+
+  /** `cause` is what went wrong. */
+  constructor(message: string, cause: KvError) {
+    super(message, cause.code, { cause, reason: cause.reason });
+  }
+}
+
 /** The client was closed. */
 export class ClientClosedError extends KvError {
   /** Name of the class. */

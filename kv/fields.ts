@@ -60,14 +60,21 @@ const FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
   ]),
 };
 
-/** Refuses what is no request of this operation: a misspelt field must not be a field left out. */
-export function check(operation: string, request: object): void {
+/**
+ * Refuses what is no request of this operation: a misspelt field must not be a field left out. `known`
+ * are its fields.
+ */
+export function check(
+  operation: string,
+  request: object,
+  known: Iterable<string> = FIELDS[operation]!,
+): void {
   if (typeof request !== "object" || request === null) {
     throw new TypeError(
       `Cannot ${operation} without a request object: current value is ${shown(request)}`,
     );
   }
-  const fields = FIELDS[operation]!;
+  const fields = new Set(known);
   for (const name in request) {
     if (fields.has(name)) continue;
     const camel = name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -22,6 +22,7 @@
  * keyspace_client   what is made of a keyspace, for all keys and for a part of them
  * keyspace   what a client offers to locks, caches and scans
  * watch  lease   kept alive by the client
+ * auth   users, roles and the token calls are sent with
  * watch_stream  txn  calls   talk to the server
  * watcher  retry  endpoints   a watch's queue; what may be sent twice; options of a client
  * ops  watch_state  schema  credentials  observer   requests to messages; responses to steps; the services
@@ -34,7 +35,26 @@
  * @module
  */
 export { type Attempt, attempt } from "../grpc/mod.ts";
+export { Auth } from "./auth/auth.ts";
+export type {
+  AuthResponse,
+  AuthStatusResponse,
+  Permission,
+  PermissionType,
+  RoleGetResponse,
+  RoleGrantPermissionRequest,
+  RoleListResponse,
+  RoleRequest,
+  RoleRevokePermissionRequest,
+  UserAddRequest,
+  UserChangePasswordRequest,
+  UserGetResponse,
+  UserListResponse,
+  UserRequest,
+  UserRoleRequest,
+} from "./auth/types.ts";
 export { Client, newClient } from "./client.ts";
+export type { AuthPolicy, PasswordAuth, Secret, TokenAuth } from "./credentials.ts";
 export { type ClientOptions, type TlsOptions } from "./endpoints.ts";
 export {
   ClientClosedError,
@@ -43,6 +63,7 @@ export {
   KvError,
   type KvErrorOptions,
   LeaseLostError,
+  LoginError,
   UnknownOutcomeError,
   WatchCanceledError,
 } from "./errors.ts";

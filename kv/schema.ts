@@ -99,8 +99,6 @@ let loader: Loader | undefined;
 
 /**
  * The file that defines a service: `kv`, `watch`, `lease`, `cluster`, `maintenance` or `auth`.
- *
- * @internal
  */
 export function schemaFile(name: string): DescFile {
   loader ??= new Loader({ resolve: (path) => TEXTS[path] });

@@ -16,7 +16,7 @@ interface Type {
 interface Declaration {
   readonly kind: string;
   readonly def: {
-    readonly properties: readonly { readonly name: string }[];
+    readonly properties?: readonly { readonly name: string }[];
     readonly extends?: readonly Type[];
   };
 }
@@ -53,7 +53,10 @@ async function optionBags(): Promise<Map<string, string[]>> {
       }
       const def = interfaces.get(typeName);
       if (def === undefined) return [];
-      return [...(def.extends ?? []).flatMap(namesOf), ...def.properties.map(({ name }) => name)];
+      return [
+        ...(def.extends ?? []).flatMap(namesOf),
+        ...(def.properties ?? []).map(({ name }) => name),
+      ];
     };
     for (const name of interfaces.keys()) {
       if (!/(?:Options|Limits|Config|Settings|Request)$/.test(name)) continue;
@@ -146,6 +149,15 @@ const DOORS: Record<string, Door | readonly Door[]> = {
   "kv.TtlRequest": onClient((client, bag) => client.ttl(bag)),
   "kv.TxnRequest": onClient((client, bag) => client.txn(bag)),
   "kv.WatchRequest": onClient((client, bag) => client.watch(bag)),
+  "kv.UserRequest": onClient((client, bag) => client.auth.userGet(bag)),
+  "kv.UserAddRequest": onClient((client, bag) => client.auth.userAdd(bag)),
+  "kv.UserChangePasswordRequest": onClient((client, bag) => client.auth.userChangePassword(bag)),
+  "kv.UserRoleRequest": onClient((client, bag) => client.auth.userGrantRole(bag)),
+  "kv.RoleRequest": onClient((client, bag) => client.auth.roleAdd(bag)),
+  "kv.RoleGrantPermissionRequest": onClient((client, bag) => client.auth.roleGrantPermission(bag)),
+  "kv.RoleRevokePermissionRequest": onClient((client, bag) =>
+    client.auth.roleRevokePermission(bag)
+  ),
   "protoc.LoaderOptions": (bag) => new protoc.Loader(bag),
   "protoc.RootOptions": (bag) => new protoc.Loader().loadAll([], bag),
 };
