@@ -280,6 +280,12 @@ export const SERVER_ERRORS: ReadonlyMap<string, ServerError> = new Map(
   ),
 );
 
+/** The code and the whole text with which etcd refuses. The errors of elections have no area. */
+export function serverError(reason: ErrorReason): { readonly code: number; readonly text: string } {
+  const { code, text } = ENTRIES[reason];
+  return { code, text: code === UNKNOWN ? text : `etcdserver: ${text}` };
+}
+
 const LIMIT_OF_GRPC = /^(?:grpc: received|trying to send) message larger than max/;
 
 /**

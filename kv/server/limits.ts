@@ -1,0 +1,24 @@
+// Limits of a store.
+
+/** Limits of a store; the defaults are etcd's. */
+export interface StoreLimits {
+  /** Bytes of a request. @default {1572864} */
+  readonly maxRequestBytes: number;
+  /** Operations in each list of a transaction. @default {128} */
+  readonly maxTxnOps: number;
+  /** Seconds: leases live at least so long. @default {2} */
+  readonly minLeaseTtl: number;
+  /** Watches on one stream. @default {100000} */
+  readonly maxWatches: number;
+  /** Milliseconds between notices of progress on idle watches that ask for them. @default {600000} */
+  readonly progressInterval: number;
+}
+
+/** The limits of etcd. */
+export const DEFAULT_LIMITS: StoreLimits = {
+  maxRequestBytes: 1.5 * 1024 * 1024,
+  maxTxnOps: 128,
+  minLeaseTtl: 2,
+  maxWatches: 100_000,
+  progressInterval: 600_000,
+};

@@ -1,0 +1,20 @@
+/**
+ * A store that speaks etcd's API, in this process: for development, tests and demos.
+ *
+ * Files import downwards only:
+ *
+ * ```text
+ * mod   the door
+ * listen   a store on a port
+ * services   a file a service of etcd
+ * node   a store at work: state, watches, time
+ * state  watch   requests to changes; changes to events
+ * lease   when leases end
+ * store   keys and their history
+ * fault  limits  clock  headers   refusals; bounds; time; who answers
+ * ```
+ *
+ * @module
+ */
+export { listen, Store, type StoreOptions } from "./listen.ts";
+export { type StoreLimits } from "./limits.ts";

@@ -1,0 +1,44 @@
+// The service `etcdserverpb.KV`.
+
+import type { Handlers } from "../../../grpc/mod.ts";
+import type {
+  CompactMessage,
+  DeleteMessage,
+  PutMessage,
+  RangeMessage,
+  TxnMessage,
+} from "../../wire.ts";
+import type { Node } from "../node.ts";
+
+/** Handlers of `KV`. */
+export function kvHandlers(node: Node): Handlers {
+  const { state } = node;
+  const latest = () => node.header(state.mvcc.revision);
+  return {
+    Range: (request: RangeMessage) =>
+      node.answer(() => {
+        const answer = state.range(request);
+        return { header: latest(), ...answer };
+      }),
+    Put: (request: PutMessage) =>
+      node.write(() => {
+        const { header: { revision }, ...answer } = state.put(request);
+        return { header: node.header(revision), ...answer };
+      }),
+    DeleteRange: (request: DeleteMessage) =>
+      node.write(() => {
+        const { header: { revision }, ...answer } = state.deleteRange(request);
+        return { header: node.header(revision), ...answer };
+      }),
+    Txn: (request: TxnMessage) =>
+      node.write(() => {
+        const { header: { revision }, ...answer } = state.txn(request);
+        return { header: node.header(revision), ...answer };
+      }),
+    Compact: (request: CompactMessage) =>
+      node.write(() => {
+        state.compact(request);
+        return { header: latest() };
+      }),
+  };
+}

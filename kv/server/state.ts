@@ -1,0 +1,144 @@
+/**
+ * What a store holds, and what requests do with it. No input, no output, no clock: a request and the
+ * time go in, an answer comes out, and each change is told once, in order.
+ *
+ * @module
+ */
+import type {
+  CompactMessage,
+  DeleteMessage,
+  PutMessage,
+  RangeMessage,
+  TxnMessage,
+} from "../wire.ts";
+import { ServerFault } from "./fault.ts";
+import { Leases } from "./lease/leases.ts";
+import { type Changes, Mvcc } from "./store/mvcc.ts";
+import { type RangeAnswer, readRange } from "./store/range.ts";
+import { checkDelete, checkPut, checkRange, checkTxn } from "./store/requests.ts";
+import {
+  checkPutHere,
+  type DeleteAnswer,
+  deleteRange,
+  isReadOnly,
+  put,
+  type PutAnswer,
+  txn,
+  type TxnAnswer,
+} from "./store/txn.ts";
+
+/** A change of the state. The same records in the same order make the same state. */
+export type StateRecord =
+  | { readonly kind: "revision"; readonly revision: number; readonly changes: Changes }
+  | { readonly kind: "grant"; readonly id: bigint; readonly ttl: number }
+  /** The changes delete the keys of the lease; there are none if it had no keys. */
+  | {
+    readonly kind: "revoke";
+    readonly id: bigint;
+    readonly revision: number;
+    readonly changes: Changes;
+  }
+  | { readonly kind: "compact"; readonly revision: number };
+
+/** Options of a state. */
+export interface StateOptions {
+  /** Operations a list of a transaction may have. */
+  readonly maxTxnOps: number;
+  /** The shortest time to live of a lease, in seconds. */
+  readonly minLeaseTtl: number;
+  /** Called with each change, after it was made. */
+  readonly onRecord: (record: StateRecord) => void;
+}
+
+/** Leases that end together are revoked in portions, as etcd does: so many each half second. */
+export const MAX_EXPIRED_AT_ONCE = 500;
+
+/** Keys, their history and leases. */
+export class State {
+  readonly mvcc: Mvcc = new Mvcc();
+  readonly leases: Leases;
+  readonly #options: StateOptions;
+
+  constructor(options: StateOptions) {
+    this.#options = options;
+    this.leases = new Leases(options.minLeaseTtl);
+  }
+
+  /** Runs a write: all of it, or nothing if it throws before the first change. */
+  #write<Answer>(run: () => Answer): Answer {
+    this.mvcc.begin();
+    let changes: Changes = [];
+    try {
+      return run();
+    } finally {
+      changes = this.mvcc.end();
+      if (changes.length > 0) {
+        this.leases.follow(changes);
+        this.#options.onRecord({ kind: "revision", revision: this.mvcc.revision, changes });
+      }
+    }
+  }
+
+  readonly #hasLease = (id: bigint): boolean => this.leases.has(id);
+
+  /** Reads a range. */
+  range(request: RangeMessage): RangeAnswer {
+    checkRange(request);
+    return readRange(this.mvcc, request);
+  }
+
+  /** Stores a value. */
+  put(request: PutMessage): PutAnswer {
+    checkPut(request);
+    checkPutHere(this.mvcc, request, this.#hasLease);
+    return this.#write(() => put(this.mvcc, request));
+  }
+
+  /** Deletes a range. */
+  deleteRange(request: DeleteMessage): DeleteAnswer {
+    checkDelete(request);
+    return this.#write(() => deleteRange(this.mvcc, request));
+  }
+
+  /** Carries a transaction out. */
+  txn(request: TxnMessage): TxnAnswer {
+    checkTxn(request, this.#options.maxTxnOps);
+    if (isReadOnly(request)) return txn(this.mvcc, request, this.#hasLease);
+    return this.#write(() => txn(this.mvcc, request, this.#hasLease));
+  }
+
+  /** Drops history. */
+  compact(request: Pick<CompactMessage, "revision">): void {
+    const revision = Number(request.revision);
+    this.mvcc.compact(revision);
+    this.#options.onRecord({ kind: "compact", revision });
+  }
+
+  /** Makes a lease; `id` is not 0. Gives its time to live in seconds. */
+  grant(id: bigint, ttl: bigint, now: number): number {
+    const seconds = this.leases.checkGrant(id, ttl);
+    this.leases.grant(id, seconds, now);
+    this.#options.onRecord({ kind: "grant", id, ttl: seconds });
+    return seconds;
+  }
+
+  /** Ends a lease and deletes its keys, all in one revision and in the order of the keys. */
+  revoke(id: bigint): void {
+    const lease = this.leases.get(id);
+    if (lease === undefined) throw new ServerFault("LEASE_NOT_FOUND");
+    const keys = [...lease.keys].sort();
+    this.mvcc.begin();
+    for (const key of keys) this.mvcc.delete({ key, end: `${key}\0` });
+    const changes = this.mvcc.end();
+    this.leases.follow(changes);
+    this.leases.remove(id);
+    this.#options.onRecord({ kind: "revoke", id, revision: this.mvcc.revision, changes });
+  }
+
+  /** Revokes leases that have ended, at most {@linkcode MAX_EXPIRED_AT_ONCE}; says how many. */
+  expire(now: number): number {
+    const ended = this.leases.expired(now, MAX_EXPIRED_AT_ONCE);
+    for (const { id } of ended) this.revoke(id);
+    return ended.length;
+  }
+}

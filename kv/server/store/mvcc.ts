@@ -1,0 +1,229 @@
+/**
+ * Keys with their history. Every change has a revision; what was there at a revision can be read until
+ * it is compacted. No input, no output, no clock.
+ *
+ * @module
+ */
+import { ServerFault } from "../fault.ts";
+import type { Interval } from "./key_text.ts";
+import { SortedMap } from "./sorted_map.ts";
+
+/** A key that has a history. */
+export interface KeyEntry {
+  readonly key: string;
+  /** The newest version; versions are chained from new to old. */
+  newest: Version;
+}
+
+/** A state of a key. One with `version` 0 says that the key was deleted. */
+export interface Version {
+  readonly entry: KeyEntry;
+  readonly modRevision: number;
+  readonly createRevision: number;
+  readonly version: number;
+  readonly value: Uint8Array;
+  readonly lease: bigint;
+  /** The state before this one; `null` if there was none or it was compacted. */
+  older: Version | null;
+}
+
+/** The changes of one revision, in their order. */
+export type Changes = readonly Version[];
+
+const NO_VALUE = new Uint8Array(0);
+const NO_LEASE = 0n;
+
+/** The state of a key at a revision, if it was there. */
+function versionAt(entry: KeyEntry, revision: number): Version | undefined {
+  let version: Version | null = entry.newest;
+  while (version !== null && version.modRevision > revision) version = version.older;
+  return version === null || version.version === 0 ? undefined : version;
+}
+
+/** The state a change replaced; none if the key was not there, or that is compacted. */
+export function replacedBy(change: Version): Version | undefined {
+  let version = change.older;
+  while (version !== null && version.modRevision === change.modRevision) version = version.older;
+  return version === null || version.version === 0 ? undefined : version;
+}
+
+/** All keys and their history. */
+export class Mvcc {
+  readonly #keys = new SortedMap<KeyEntry>();
+  /** The changes of each revision from `#logStart` on, one alone or a list. */
+  #log: (Version | Version[])[] = [];
+  #logStart = 2;
+  #revision = 1;
+  #compacted = -1;
+  /** The changes since `begin()`; `null` outside of a write. */
+  #changes: Version[] | null = null;
+
+  /** The revision of the last write; an empty store has 1. */
+  get revision(): number {
+    return this.#revision;
+  }
+
+  /** What a read or a write under way has seen: one more than the last once something changed. */
+  get revisionInside(): number {
+    return this.#changes === null || this.#changes.length === 0
+      ? this.#revision
+      : this.#revision + 1;
+  }
+
+  /** The revision up to which history was dropped; −1 if it never was. */
+  get compacted(): number {
+    return this.#compacted;
+  }
+
+  /** Keys that have a history, deleted ones included until they are compacted. */
+  get size(): number {
+    return this.#keys.size;
+  }
+
+  // ---- reading ---------------------------------------------------------------------------------
+
+  /**
+   * Checks a revision to read at, and turns "latest" (0 and less) into a number.
+   *
+   * @throws {ServerFault} FUTURE_REVISION, COMPACTED.
+   */
+  readable(revision: number): number {
+    const latest = this.revisionInside;
+    if (revision > latest) throw new ServerFault("FUTURE_REVISION");
+    if (revision <= 0) return latest;
+    if (revision < this.#compacted) throw new ServerFault("COMPACTED");
+    return revision;
+  }
+
+  /** The state of one key at a revision. */
+  get(key: string, revision: number = this.revisionInside): Version | undefined {
+    const entry = this.#keys.get(key);
+    return entry && versionAt(entry, revision);
+  }
+
+  /** Calls `visit` with the keys of a range as they were at a revision, until it returns `false`. */
+  range(
+    { key, end }: Interval,
+    revision: number,
+    visit: (version: Version) => boolean | void,
+  ): void {
+    this.#keys.visit(key, end, (entry) => {
+      const version = versionAt(entry, revision);
+      return version === undefined ? undefined : visit(version);
+    });
+  }
+
+  /** The changes of a revision that is not compacted. */
+  changesAt(revision: number): Changes {
+    const changes = this.#log[revision - this.#logStart];
+    if (changes === undefined) return [];
+    return Array.isArray(changes) ? changes : [changes];
+  }
+
+  // ---- writing ---------------------------------------------------------------------------------
+
+  /** Begins a write: what is put and deleted until `end()` has one revision. */
+  begin(): void {
+    if (this.#changes !== null) throw new Error("a write is under way");
+    this.#changes = [];
+  }
+
+  /** Ends a write and gives its changes; without any the revision stays. */
+  end(): Changes {
+    const changes = this.#changes;
+    if (changes === null) throw new Error("no write is under way");
+    this.#changes = null;
+    if (changes.length === 0) return changes;
+    this.#revision++;
+    this.#log.push(changes.length === 1 ? changes[0]! : changes);
+    return changes;
+  }
+
+  #change(entry: KeyEntry | undefined, key: string, next: Omit<Version, "entry" | "older">): void {
+    const { modRevision, createRevision, version, value, lease } = next;
+    const older = entry?.newest ?? null;
+    const owner = entry ?? { key } as KeyEntry;
+    owner.newest = {
+      entry: owner,
+      modRevision,
+      createRevision,
+      version,
+      value,
+      lease,
+      older,
+    };
+    if (entry === undefined) this.#keys.add(owner);
+    this.#changes!.push(owner.newest);
+  }
+
+  /** Stores a value. The array is kept: it must not change any more. */
+  put(key: string, value: Uint8Array, lease: bigint): void {
+    const entry = this.#keys.get(key);
+    const before = entry?.newest.version ?? 0;
+    const revision = this.#revision + 1;
+    this.#change(entry, key, {
+      modRevision: revision,
+      createRevision: before === 0 ? revision : entry!.newest.createRevision,
+      version: before + 1,
+      value,
+      lease,
+    });
+  }
+
+  /** Deletes the keys of a range and says how many there were. */
+  delete(interval: Interval): number {
+    const entries: KeyEntry[] = [];
+    this.#keys.visit(interval.key, interval.end, (entry) => {
+      if (entry.newest.version !== 0) entries.push(entry);
+    });
+    for (const entry of entries) {
+      this.#change(entry, entry.key, {
+        modRevision: this.#revision + 1,
+        createRevision: 0,
+        version: 0,
+        value: NO_VALUE,
+        lease: NO_LEASE,
+      });
+    }
+    return entries.length;
+  }
+
+  // ---- compaction ------------------------------------------------------------------------------
+
+  /**
+   * Drops the history before a revision. What was there at it can still be read.
+   *
+   * @throws {ServerFault} COMPACTED, FUTURE_REVISION.
+   */
+  compact(revision: number): void {
+    // A revision of 0 is refused like one that is compacted, whether or not anything was.
+    if (revision <= this.#compacted || revision <= 0) throw new ServerFault("COMPACTED");
+    if (revision > this.#revision) throw new ServerFault("FUTURE_REVISION");
+    // Only keys that changed since the last compaction can have a history to drop. Entries of before
+    // may be out of use: a key that came back has another.
+    const touched = new Set<KeyEntry>();
+    for (let at = Math.max(this.#logStart, this.#compacted + 1); at <= revision; at++) {
+      for (const { entry } of this.changesAt(at)) touched.add(entry);
+    }
+    for (const entry of touched) this.#forget(entry, revision);
+    this.#log.splice(0, revision - this.#logStart);
+    this.#logStart = Math.max(this.#logStart, revision);
+    this.#compacted = revision;
+  }
+
+  /** Drops the states of a key that were replaced at a revision or before. */
+  #forget(entry: KeyEntry, revision: number): void {
+    let version: Version | null = entry.newest;
+    while (version !== null && version.modRevision > revision) version = version.older;
+    if (version === null) return;
+    version.older = null;
+    if (version.version !== 0) return;
+    if (version === entry.newest) {
+      this.#keys.delete(entry.key);
+      return;
+    }
+    let newer = entry.newest;
+    while (newer.older !== version) newer = newer.older!;
+    newer.older = null;
+  }
+}
