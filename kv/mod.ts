@@ -18,6 +18,7 @@
  *
  * ```text
  * mod   the door
+ * server   a store in this process, with an entry of its own
  * client   what users hold
  * keyspace_client   what is made of a keyspace, for all keys and for a part of them
  * keyspace   what a client offers to locks, caches and scans

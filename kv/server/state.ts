@@ -41,7 +41,7 @@ export type StateRecord =
   | { readonly kind: "compact"; readonly revision: number };
 
 /** Options of a state. */
-export interface StateOptions {
+interface StateOptions {
   /** Operations a list of a transaction may have. */
   readonly maxTxnOps: number;
   /** The shortest time to live of a lease, in seconds. */
@@ -51,7 +51,7 @@ export interface StateOptions {
 }
 
 /** Leases that end together are revoked in portions, as etcd does: so many each half second. */
-export const MAX_EXPIRED_AT_ONCE = 500;
+const MAX_EXPIRED_AT_ONCE = 500;
 
 /** Keys, their history and leases. */
 export class State {
@@ -135,7 +135,7 @@ export class State {
     this.#options.onRecord({ kind: "revoke", id, revision: this.mvcc.revision, changes });
   }
 
-  /** Revokes leases that have ended, at most {@linkcode MAX_EXPIRED_AT_ONCE}; says how many. */
+  /** Revokes leases that have ended, at most `MAX_EXPIRED_AT_ONCE`; says how many. */
   expire(now: number): number {
     const ended = this.leases.expired(now, MAX_EXPIRED_AT_ONCE);
     for (const { id } of ended) this.revoke(id);

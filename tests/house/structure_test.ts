@@ -78,7 +78,16 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** Folders with a picture in their `mod.ts`. */
-const PICTURES = ["http", "http/h2", "http/hpack", "grpc", "grpc/codec", "kv", "protoc"];
+const PICTURES = [
+  "http",
+  "http/h2",
+  "http/hpack",
+  "grpc",
+  "grpc/codec",
+  "kv",
+  "kv/server",
+  "protoc",
+];
 
 /** Files that others than published code enter by. */
 const published = new Set([...Object.values(entries()), "http/engine.ts"]);

@@ -9,7 +9,7 @@ import type { Interval } from "./key_text.ts";
 import { SortedMap } from "./sorted_map.ts";
 
 /** A key that has a history. */
-export interface KeyEntry {
+interface KeyEntry {
   readonly key: string;
   /** The newest version; versions are chained from new to old. */
   newest: Version;

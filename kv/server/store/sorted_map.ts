@@ -9,7 +9,7 @@
 const BLOCK_SIZE = 512;
 
 /** An entry knows its key; keys compare by code unit. */
-export interface Keyed {
+interface Keyed {
   readonly key: string;
 }
 

@@ -14,7 +14,7 @@ import type { Mvcc, Version } from "./mvcc.ts";
 import { compareBytes, keyValue, type RangeAnswer, readRange } from "./range.ts";
 
 /** Whether a lease is there; leases are kept elsewhere. */
-export type LeaseLookup = (id: bigint) => boolean;
+type LeaseLookup = (id: bigint) => boolean;
 
 type Header = Pick<HeaderMessage, "revision">;
 type KeyValueAnswer = ReturnType<typeof keyValue>;
@@ -33,7 +33,7 @@ export interface DeleteAnswer {
 }
 
 /** What an operation inside a transaction gives. */
-export interface OpAnswer {
+interface OpAnswer {
   readonly response:
     | { readonly case: "responseRange"; readonly value: RangeAnswer & { readonly header: Header } }
     | { readonly case: "responsePut"; readonly value: PutAnswer }

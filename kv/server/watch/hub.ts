@@ -21,7 +21,7 @@ const MAX_SCANNED = 20_000;
 const ENOUGH_BYTES = 1 << 20;
 
 /** Options of a watch. */
-export interface WatchOptions {
+interface WatchOptions {
   readonly interval: Interval;
   /** The first revision to tell of; 0 is the next one. */
   readonly startRevision: number;
@@ -33,7 +33,7 @@ export interface WatchOptions {
 }
 
 /** What a watch reads. */
-export type WatchStep =
+type WatchStep =
   | { readonly kind: "events"; readonly revision: number; readonly events: EventMessage[] }
   | { readonly kind: "compacted"; readonly compacted: number };
 

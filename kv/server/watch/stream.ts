@@ -17,7 +17,7 @@ const NO_WATCH = -1n;
 const MAX_UNREAD_ANSWERS = 1_000;
 
 /** A response without the parts of the header that are the same in all. */
-export interface WatchAnswer {
+interface WatchAnswer {
   readonly revision: number;
   readonly watchId: bigint;
   readonly created?: boolean;
@@ -29,7 +29,7 @@ export interface WatchAnswer {
 }
 
 /** Options of a stream. */
-export interface WatchStreamOptions {
+interface WatchStreamOptions {
   readonly hub: WatchHub;
   /** Refuses a watch with the text of its reason. */
   readonly permit: (request: WatchCreateMessage) => string | undefined;
