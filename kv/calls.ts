@@ -31,8 +31,8 @@ import type { CallOptions } from "./types.ts";
  */
 type Kind = "read" | "repeatable" | "once";
 
-/** Times one call may get another token: each is an answer of the server that the last was no good. */
-const MAX_RENEWALS = 3;
+/** Times in a row one call or stream gets another token: each time the server said that the last is no good. */
+export const MAX_RENEWALS = 3;
 
 /** What calls are made with. */
 interface CallsOptions {
@@ -67,6 +67,11 @@ export class Calls {
   /** Whether the client was closed. */
   get closed(): boolean {
     return this.#closing.signal.aborted;
+  }
+
+  /** Whether calls are sent with tokens. */
+  get authenticated(): boolean {
+    return this.#credentials !== undefined;
   }
 
   /** No call is made any more, and none is made again. */
@@ -152,12 +157,7 @@ export class Calls {
     if (token === undefined) return { call: await method(options), token };
     const headers = new Headers(options.headers);
     headers.set("token", token);
-    try {
-      return { call: await method({ ...options, headers }), token };
-    } catch (error) {
-      await this.refused(token, error);
-      throw error;
-    }
+    return { call: await method({ ...options, headers }), token };
   }
 
   /** Takes a failure of a call sent with this token. Resolves with whether another token may help. */

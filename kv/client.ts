@@ -43,8 +43,8 @@ import {
   kvService,
   type LeaseService,
   leaseService,
-  REQUIRE_LEADER,
   watchService,
+  withLeader,
 } from "./schema.ts";
 import type {
   CallOptions,
@@ -131,10 +131,13 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
     this.#lease = leaseService(this.#conn);
     this.#leases = new LeaseKeeper({
       service: this.#lease,
+      calls: this.#calls,
+      endpoints: settings.grpc.targets.length,
       onLost: settings.onLeaseLost,
     });
     this.#watches = new WatchStream({
       service: watchService(this.#conn),
+      calls: this.#calls,
       retry: settings.retry,
       retrySleep: settings.retrySleep,
       currentRevision: async (key) => (await this.#probe(key)).revision,
@@ -209,7 +212,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
     const keep = keepsAlive(request);
     let sent = 0;
     const grant: LeaseService["LeaseGrant"] = (request, options) => {
-      sent = performance.now();
+      sent = this.#calls.clock.now();
       return this.#lease.LeaseGrant(request, options);
     };
     const response = readGrant(
@@ -288,8 +291,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
   async keepAliveOnce(ID: Int64, options?: number | CallOptions): Promise<KeepAliveResponse> {
     const message = { ID: leaseId("keepAliveOnce", ID) };
     const renew = async (request: { ID: bigint }, options?: GrpcCallOptions) => {
-      const headers = { ...options?.headers as Record<string, string>, ...REQUIRE_LEADER };
-      using call = await this.#lease.LeaseKeepAlive({ ...options, headers });
+      using call = await this.#lease.LeaseKeepAlive(withLeader({ ...options }));
       call.write(request).catch(() => {});
       const result = await call.read();
       if (result === null) throw new KvError("the server ended the stream", code.UNAVAILABLE);

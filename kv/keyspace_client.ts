@@ -15,6 +15,7 @@
  *
  * @module
  */
+import { fair, quietMethods } from "../http/engine.ts";
 import type { Keyspace } from "./keyspace.ts";
 import type {
   CallOptions,
@@ -83,3 +84,5 @@ export abstract class KeyspaceClient implements Keyspace {
     return this.grant({ ...request, keepAlive: false }, options);
   }
 }
+
+quietMethods(KeyspaceClient, ["grantOnly"], fair);

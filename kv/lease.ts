@@ -7,12 +7,13 @@
  *
  * @module
  */
-import { delay } from "@std/async";
 import { abort, tell, tellError } from "../http/engine.ts";
-import { type CallStream, code } from "../grpc/mod.ts";
-import { reopenDelay } from "./backoff.ts";
+import { type CallOptions as GrpcCallOptions, type CallStream, code } from "../grpc/mod.ts";
+import type { Calls } from "./calls.ts";
+import { EndlessStream } from "./endless_stream.ts";
 import { KvError, LeaseLostError } from "./errors.ts";
-import { type LeaseService, REQUIRE_LEADER } from "./schema.ts";
+import { judgeRepeatable } from "./retry.ts";
+import { type LeaseService, withLeader } from "./schema.ts";
 import type { KeepAliveResult } from "./wire.ts";
 
 /** Milliseconds for the first renewal of a lease whose time to live is not known yet. */
@@ -31,13 +32,16 @@ const MIN_TICK_MS = 20;
 /** Milliseconds between two looks at most: timers take no longer ones than 2^31. */
 const MAX_TICK_MS = 60 * 60 * 1_000;
 
-/**
- * Milliseconds a stream that renewed nothing has to hold for its end to count as the first failure in
- * a row.
- */
-const STABLE_MS = 5_000;
+/** Part of its time to live after which a renewal is told of as late. */
+const LATE_AFTER = 1 / 2;
 
-/** One lease kept alive. Times are of `performance.now()`. */
+/**
+ * Leases whose end is asked after at a second member at once; of those beyond, the first member's
+ * word is taken.
+ */
+const MAX_SECOND_OPINIONS = 100;
+
+/** One lease kept alive. Times are the clock's. */
 interface Kept {
   readonly ID: bigint;
   /** Milliseconds. */
@@ -50,11 +54,16 @@ interface Kept {
   deadline: number;
 }
 
-type KeepAliveCall = CallStream<{ readonly ID: bigint }, KeepAliveResult>;
+interface RenewMessage {
+  readonly ID: bigint;
+}
 
 /** What the keeper needs of its client. */
 interface LeaseKeeperOptions {
   readonly service: LeaseService;
+  readonly calls: Calls;
+  /** Endpoints of the client. */
+  readonly endpoints: number;
   /** Told of lost leases; undefined: they are printed, null: nobody hears. */
   readonly onLost: ((lost: LeaseLostError) => unknown) | null | undefined;
 }
@@ -64,16 +73,15 @@ export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions;
   readonly #leases: Map<bigint, Kept> = new Map();
   readonly #signals: Map<bigint, AbortController> = new Map();
-  #call: KeepAliveCall | null = null;
-  #loop: Promise<void> | null = null;
-  /** Whether the present attempt has renewed a lease. */
-  #fruitful = false;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #stream: EndlessStream<RenewMessage, KeepAliveResult>;
+  #timer: AbortController | null = null;
   #timerAt = Infinity;
-  readonly #closing: AbortController = new AbortController();
+  /** Second opinions that are being asked for. */
+  readonly #opinions: Set<Promise<void>> = new Set();
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options;
+    this.#stream = new EndlessStream(this, options.calls);
   }
 
   /** Leases kept alive. */
@@ -85,8 +93,8 @@ export class LeaseKeeper {
    * Keeps a lease alive from now on. For one just granted, `ttl` are its milliseconds and `since` is
    * when the grant was sent; of others nothing is known. Does nothing for a lease kept already.
    */
-  keep(ID: bigint, ttl = 0, since: number = performance.now()): void {
-    if (this.#closing.signal.aborted || this.#leases.has(ID)) return;
+  keep(ID: bigint, ttl = 0, since: number = this.#options.calls.clock.now()): void {
+    if (this.#stream.closed || this.#leases.has(ID)) return;
     const known = ttl > 0;
     this.#leases.set(ID, {
       ID,
@@ -118,19 +126,20 @@ export class LeaseKeeper {
 
   /** Stops everything. Resolves when nothing runs any more. */
   async close(): Promise<void> {
-    this.#closing.abort();
-    clearTimeout(this.#timer);
+    const closing = this.#stream.close();
+    this.#disarm();
     this.#leases.clear();
-    this.#hangUp();
     for (const ID of [...this.#signals.keys()]) this.#abort(new LeaseLostError(ID, "closed"));
-    await this.#loop;
+    await closing;
+    await Promise.all(this.#opinions);
   }
 
   #lose(lease: Kept, how: "expired" | "unrenewed"): void {
     this.#leases.delete(lease.ID);
     const lost = new LeaseLostError(lease.ID, how);
     this.#abort(lost);
-    const { onLost } = this.#options;
+    const { onLost, calls } = this.#options;
+    calls.observer?.event({ kind: "lease-lost", ID: lease.ID, error: lost });
     if (onLost === undefined) tellError(undefined, "A lease that was kept alive is lost", lost);
     else tell(onLost, lost);
   }
@@ -145,17 +154,24 @@ export class LeaseKeeper {
 
   #arm(at: number): void {
     if (at >= this.#timerAt) return;
-    clearTimeout(this.#timer);
+    this.#disarm();
     this.#timerAt = at;
-    const wait = Math.min(MAX_TICK_MS, Math.max(MIN_TICK_MS, at - performance.now()));
-    this.#timer = setTimeout(() => this.#tick(), wait);
+    const { clock } = this.#options.calls;
+    const wait = Math.min(MAX_TICK_MS, Math.max(MIN_TICK_MS, at - clock.now()));
+    this.#timer = new AbortController();
+    clock.sleep(wait, this.#timer.signal).then(() => this.#tick(), () => {});
+  }
+
+  #disarm(): void {
+    this.#timer?.abort();
+    this.#timer = null;
+    this.#timerAt = Infinity;
   }
 
   /** Looks at every lease: which is lost, which is due, which has waited too long for its answer. */
   #tick(): void {
-    clearTimeout(this.#timer);
-    this.#timerAt = Infinity;
-    const now = performance.now();
+    this.#disarm();
+    const now = this.#options.calls.clock.now();
     let next = Infinity;
     let stalled = false;
     for (const lease of this.#leases.values()) {
@@ -168,93 +184,123 @@ export class LeaseKeeper {
       if (lease.sent !== 0 && now - lease.sent >= stallOf(lease)) stalled = true;
       next = Math.min(next, lease.deadline);
       // Without a stream, what is due is sent as soon as there is one.
-      if (this.#call === null) continue;
+      if (!this.#stream.isOpen) continue;
       next = Math.min(next, lease.sent === 0 ? lease.due : lease.sent + stallOf(lease));
     }
     if (this.#leases.size === 0) return this.#rest();
     // The stream is of no use: another may go to another member.
-    if (stalled) this.#call?.close();
+    if (stalled) this.#stream.breakOff();
     this.#arm(next);
-    this.#loop ??= this.#run();
+    this.#stream.start();
   }
 
   #renew(lease: Kept, now: number): void {
-    const call = this.#call;
-    if (call === null) return;
+    if (!this.#stream.isOpen) return;
     lease.sent = now;
-    call.write({ ID: lease.ID }).catch(() => {});
+    this.#stream.send({ ID: lease.ID });
   }
 
   /** Nothing to keep alive: nothing to keep open. */
   #rest(): void {
     if (this.#leases.size > 0) return;
-    clearTimeout(this.#timer);
-    this.#timerAt = Infinity;
-    this.#hangUp();
+    this.#disarm();
+    this.#stream.hangUp();
   }
 
-  #hangUp(): void {
-    const call = this.#call;
-    this.#call = null;
-    call?.close();
+  // ---- the stream ------------------------------------------------------------------------------
+
+  get wanted(): boolean {
+    return this.#leases.size > 0;
   }
 
-  // ---- the stream's life -----------------------------------------------------------------------
-
-  async #run(): Promise<void> {
-    const { signal } = this.#closing;
-    let failures = 0;
-    try {
-      while (this.#leases.size > 0 && !signal.aborted) {
-        const opened = performance.now();
-        let call: KeepAliveCall | null = null;
-        this.#fruitful = false;
-        try {
-          call = await this.#options.service.LeaseKeepAlive({ signal, headers: REQUIRE_LEADER });
-          this.#call = call;
-          this.#tick();
-          await this.#read(call);
-        } catch {
-          // Whatever it was: as long as there are leases, their time runs and another try is worth it.
-        }
-        // Ended from this side; a lease that came since wants another stream.
-        if (call !== null && this.#call !== call) continue;
-        this.#hangUp();
-        for (const lease of this.#leases.values()) lease.sent = 0;
-        const held = this.#fruitful || performance.now() - opened > STABLE_MS;
-        failures = held ? 1 : failures + 1;
-        if (this.#leases.size > 0) {
-          await delay(reopenDelay(failures), { signal }).catch(() => {});
-        }
-      }
-    } finally {
-      this.#loop = null;
-    }
+  open(options: GrpcCallOptions): Promise<CallStream<RenewMessage, KeepAliveResult>> {
+    return this.#options.service.LeaseKeepAlive(withLeader(options));
   }
 
-  async #read(call: KeepAliveCall): Promise<void> {
-    while (this.#call === call) {
-      const result = await call.read();
-      if (result === null) throw new KvError("the server ended the stream", code.UNAVAILABLE);
-      this.#onRenewed(result);
-    }
+  onOpen(): void {
+    this.#tick();
   }
 
-  #onRenewed({ ID, TTL }: KeepAliveResult): void {
+  /** Whatever it was: as long as there are leases, their time runs and another try is worth it. */
+  onBroken(): undefined {
+    for (const lease of this.#leases.values()) lease.sent = 0;
+  }
+
+  /** Takes an answer. Returns whether it renewed a lease. */
+  onMessage({ ID, TTL, header }: KeepAliveResult): boolean {
     const lease = this.#leases.get(ID);
     // Dropped while the answer was on its way.
-    if (lease === undefined || lease.sent === 0) return;
+    if (lease === undefined || lease.sent === 0) return false;
     const { sent } = lease;
     lease.sent = 0;
     if (TTL <= 0n) {
-      this.#lose(lease, "expired");
-      return this.#rest();
+      this.#doubt(lease, header?.memberId ?? 0n);
+      return false;
     }
-    this.#fruitful = true;
+    this.#tellIfLate(lease);
     lease.ttl = Number(TTL) * 1_000;
     lease.due = sent + lease.ttl * RENEW_AFTER;
     lease.deadline = sent + lease.ttl;
     this.#arm(lease.due);
+    return true;
+  }
+
+  #tellIfLate({ ID, ttl, deadline }: Kept): void {
+    const { clock, observer } = this.#options.calls;
+    if (observer === undefined || ttl === 0) return;
+    const after = clock.now() - (deadline - ttl);
+    if (after > ttl * LATE_AFTER) observer.event({ kind: "lease-late", ID, after, ttl });
+  }
+
+  // ---- leases a member does not know -----------------------------------------------------------
+
+  /**
+   * A member that was cut off, or stopped, believes in its own clock until it hears of the others: the
+   * lease may live. Another member is asked, while there is time.
+   */
+  #doubt(lease: Kept, memberId: bigint): void {
+    lease.due = Infinity;
+    if (this.#opinions.size >= MAX_SECOND_OPINIONS) return this.#expired(lease);
+    const opinion = this.#ask(lease, memberId).then((alive) => {
+      if (this.#leases.get(lease.ID) !== lease) return;
+      if (alive === false) return this.#expired(lease);
+      // Nobody could be asked: its time runs out, or another stream knows it.
+      lease.due = this.#options.calls.clock.now();
+      this.#stream.breakOff();
+      this.#arm(lease.due);
+    }).finally(() => this.#opinions.delete(opinion));
+    this.#opinions.add(opinion);
+  }
+
+  #expired(lease: Kept): void {
+    this.#lose(lease, "expired");
+    this.#rest();
+  }
+
+  /** Whether the lease lives by the word of a member other than this one; undefined: nobody says. */
+  async #ask({ ID, deadline }: Kept, memberId: bigint): Promise<boolean | undefined> {
+    const { calls, service, endpoints } = this.#options;
+    try {
+      // Calls go to the endpoints in turn.
+      for (let i = 0; i < endpoints; i++) {
+        const timeout = Math.max(0, deadline - calls.clock.now());
+        const { TTL, header } = await calls.run(
+          "ttl",
+          "read",
+          service.LeaseTimeToLive,
+          { ID, keys: false },
+          { timeout },
+        );
+        if (TTL > 0n) return true;
+        if (header !== undefined && header.memberId !== memberId) return false;
+      }
+      return false;
+    } catch (error) {
+      // A member that cannot say does not contradict; where none can be reached, time decides.
+      const silence = error instanceof KvError &&
+        (error.code === code.DEADLINE_EXCEEDED || judgeRepeatable(error.cause) === "retry");
+      return silence ? undefined : false;
+    }
   }
 }
 

@@ -22,9 +22,10 @@
  * client   what users hold
  * keyspace_client   what is made of a keyspace, for all keys and for a part of them
  * keyspace   what a client offers to locks, caches and scans
- * watch  lease   kept alive by the client
  * auth   users, roles and the token calls are sent with
- * watch_stream  txn  calls   talk to the server
+ * watch  lease  watch_stream  txn   kept alive by the client
+ * endless_stream   open for as long as watches or leases need it
+ * calls   talk to the server
  * watcher  retry  endpoints   a watch's queue; what may be sent twice; options of a client
  * ops  watch_state  schema  credentials  observer   requests to messages; responses to steps; the services
  * fields  errors  backoff  clock   who asks, and who looks on

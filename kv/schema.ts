@@ -49,10 +49,15 @@ const TEXTS: Readonly<Record<string, string>> = {
 };
 
 /**
- * etcd ends the stream when its member has lost the leader: a watch on a cut-off member would be
- * silent for as long as the cut lasts, with nothing to tell it from a quiet one.
+ * Options of a stream that asks for a leader: etcd ends it when its member has lost the leader. A watch
+ * on a cut-off member would be silent for as long as the cut lasts, with nothing to tell it from a
+ * quiet one.
  */
-export const REQUIRE_LEADER: Readonly<Record<string, string>> = { hasleader: "true" };
+export function withLeader(options: CallOptions): CallOptions {
+  const headers = new Headers(options.headers);
+  headers.set("hasleader", "true");
+  return { ...options, headers };
+}
 
 /** A unary method. */
 export type Unary<Request, Response> = (

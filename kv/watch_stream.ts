@@ -7,20 +7,15 @@
  *
  * @module
  */
-import { delay } from "@std/async";
-import { type CallStream, code } from "../grpc/mod.ts";
-import { reopenDelay } from "./backoff.ts";
-import { HistoryLostError, isStatus, KvError, toKvError } from "./errors.ts";
+import { type CallOptions as GrpcCallOptions, type CallStream, code } from "../grpc/mod.ts";
+import type { Calls } from "./calls.ts";
+import { isTokenRefusal } from "./credentials.ts";
+import { type Break, EndlessStream } from "./endless_stream.ts";
+import { cancelError, HistoryLostError, isStatus, KvError, toKvError } from "./errors.ts";
 import { effectOf } from "./retry.ts";
-import { REQUIRE_LEADER, type WatchService } from "./schema.ts";
+import { type WatchService, withLeader } from "./schema.ts";
 import type { Watcher, WatchHost } from "./watcher.ts";
 import type { WatchMessage, WatchResult } from "./wire.ts";
-
-/**
- * Milliseconds a stream that brought no events has to hold for its end to count as the first failure
- * in a row.
- */
-const STABLE_MS = 5_000;
 
 /** The id in answers to creates that failed, and in progress asked for by hand. */
 const NO_ID = -1n;
@@ -38,6 +33,7 @@ interface Creation {
 /** What the stream needs of its client. */
 interface WatchStreamOptions {
   readonly service: WatchService;
+  readonly calls: Calls;
   /** How often opening the stream may fail for a watch that the server has not yet accepted. */
   readonly retry: number;
   readonly retrySleep: number;
@@ -53,22 +49,21 @@ export class WatchStream implements WatchHost {
   #pending: Creation[] = [];
   #head = 0;
   readonly #byId: Map<bigint, Creation> = new Map();
-  #call: CallStream<WatchMessage, WatchResult> | null = null;
-  #loop: Promise<void> | null = null;
-  /** Whether the present attempt has brought events. */
-  #fruitful = false;
-  readonly #closing: AbortController = new AbortController();
+  readonly #stream: EndlessStream<WatchMessage, WatchResult>;
+  /** The break that is not mended yet. */
+  #broken: { readonly at: number; readonly failures: number } | null = null;
   readonly #checks: Set<Promise<void>> = new Set();
 
   constructor(options: WatchStreamOptions) {
     this.#options = options;
+    this.#stream = new EndlessStream(this, options.calls);
   }
 
   attach(watcher: Watcher): void {
-    if (this.#closing.signal.aborted) return watcher.finish(null);
+    if (this.#stream.closed) return watcher.finish(null);
     this.#watchers.set(watcher, null);
-    if (this.#call !== null) this.#create(watcher);
-    this.#loop ??= this.#run();
+    if (this.#stream.isOpen) this.#create(watcher);
+    this.#stream.start();
   }
 
   detach(watcher: Watcher): void {
@@ -77,22 +72,15 @@ export class WatchStream implements WatchHost {
     watcher.state.interrupt();
     if (creation) this.#cancel(creation);
     // A stream without watches is nothing the server should keep.
-    if (this.#watchers.size === 0) this.#hangUp();
-  }
-
-  #hangUp(): void {
-    const call = this.#call;
-    this.#call = null;
-    call?.close();
+    if (this.#watchers.size === 0) this.#stream.hangUp();
   }
 
   /** Ends all watches, well, and the stream. Resolves when nothing runs any more. */
   async close(): Promise<void> {
-    this.#closing.abort();
-    this.#hangUp();
+    const closing = this.#stream.close();
     for (const watcher of this.#watchers.keys()) watcher.finish(null);
     this.#watchers.clear();
-    await this.#loop;
+    await closing;
     await Promise.all(this.#checks);
   }
 
@@ -102,7 +90,7 @@ export class WatchStream implements WatchHost {
     const creation: Creation = { watcher, start, live: true, id: NO_ID };
     this.#watchers.set(watcher, creation);
     this.#pending.push(creation);
-    this.#send({
+    this.#stream.send({
       requestUnion: {
         case: "createRequest",
         value: {
@@ -120,54 +108,37 @@ export class WatchStream implements WatchHost {
     creation.live = false;
     if (creation.id === NO_ID) return;
     this.#byId.delete(creation.id);
-    this.#send({ requestUnion: { case: "cancelRequest", value: { watchId: creation.id } } });
-  }
-
-  #send(message: WatchMessage): void {
-    // If it cannot be sent the stream is over, and its reader will hear of it.
-    this.#call?.write(message).catch(() => {});
+    this.#stream.send({ requestUnion: { case: "cancelRequest", value: { watchId: creation.id } } });
   }
 
   // ---- the stream's life -----------------------------------------------------------------------
 
-  async #run(): Promise<void> {
-    const { signal } = this.#closing;
-    let failures = 0;
-    try {
-      while (this.#watchers.size > 0 && !signal.aborted) {
-        const opened = performance.now();
-        let call: CallStream<WatchMessage, WatchResult> | null = null;
-        this.#fruitful = false;
-        try {
-          call = await this.#options.service.Watch({ signal, headers: REQUIRE_LEADER });
-          this.#call = call;
-          for (const watcher of this.#watchers.keys()) this.#create(watcher);
-          await this.#read(call);
-        } catch (error) {
-          // Ended from this side; a watch that came since wants another stream at once.
-          if (signal.aborted || (call !== null && this.#call !== call)) continue;
-          const held = this.#fruitful || performance.now() - opened > STABLE_MS;
-          failures = held ? 1 : failures + 1;
-          this.#interrupted(error);
-          const pause = this.#waitsForFirst() ? this.#options.retrySleep : reopenDelay(failures);
-          if (this.#watchers.size > 0) await delay(pause, { signal }).catch(() => {});
-        } finally {
-          if (this.#call === call) this.#hangUp();
-          this.#forget();
-        }
-      }
-    } finally {
-      this.#loop = null;
-    }
+  get wanted(): boolean {
+    return this.#watchers.size > 0;
   }
 
-  /** Reads until the stream breaks, or nobody is left to read for. */
-  async #read(call: CallStream<WatchMessage, WatchResult>): Promise<void> {
-    while (this.#call === call) {
-      const result = await call.read();
-      if (result === null) throw new KvError("the server ended the stream", code.UNAVAILABLE);
-      if (this.#call === call) this.#dispatch(result);
-    }
+  open(options: GrpcCallOptions): Promise<CallStream<WatchMessage, WatchResult>> {
+    return this.#options.service.Watch(withLeader(options));
+  }
+
+  onOpen(): void {
+    this.#forget();
+    for (const watcher of this.#watchers.keys()) this.#create(watcher);
+  }
+
+  onBroken({ error, failures, renewed }: Break): number | undefined {
+    const { clock, observer } = this.#options.calls;
+    this.#forget();
+    this.#broken = { at: this.#broken?.at ?? clock.now(), failures };
+    const known = toKvError(error);
+    observer?.event({
+      kind: "watch-disconnected",
+      watches: this.#watchers.size,
+      error: known,
+      attempt: failures,
+    });
+    this.#interrupted(known, renewed ? "renewed" : isFinal(error) ? "final" : "failed");
+    return this.#waitsForFirst() && !renewed ? this.#options.retrySleep : undefined;
   }
 
   #forget(): void {
@@ -182,28 +153,32 @@ export class WatchStream implements WatchHost {
     return true;
   }
 
-  #interrupted(error: unknown): void {
-    const final = isFinal(error);
+  #interrupted(error: Error, how: "renewed" | "failed" | "final"): void {
+    const { retry } = this.#options;
     for (const watcher of [...this.#watchers.keys()]) {
       watcher.state.interrupt();
       this.#watchers.set(watcher, null);
-      if (final || (!watcher.established && ++watcher.attempts > this.#options.retry)) {
+      const failed = how === "failed" && !watcher.established && ++watcher.attempts > retry;
+      if (how === "final" || failed) {
         this.#watchers.delete(watcher);
-        watcher.finish(toKvError(error));
+        watcher.finish(error);
       }
     }
   }
 
   // ---- receiving -------------------------------------------------------------------------------
 
-  #dispatch(result: WatchResult): void {
-    if (result.created) return this.#onCreated(result);
+  onMessage(result: WatchResult): boolean {
+    if (result.created) {
+      this.#onCreated(result);
+      return false;
+    }
     // To nobody in particular: progress asked for by hand, which etcd before 3.4.25 gets wrong.
-    if (result.watchId === NO_ID) return;
+    if (result.watchId === NO_ID) return false;
     const creation = this.#byId.get(result.watchId);
     // Events may be on their way to a watch that was just cancelled.
-    if (creation === undefined) return;
-    this.#deliver(creation, result);
+    if (creation === undefined) return false;
+    return this.#deliver(creation, result);
   }
 
   #onCreated(result: WatchResult): void {
@@ -218,20 +193,42 @@ export class WatchStream implements WatchHost {
       if (!creation.live) return this.#cancel(creation);
       this.#byId.set(creation.id, creation);
     } else if (!creation.live) return;
+    else if (this.#options.calls.authenticated) {
+      // The token is the stream's: it serves the watches it has, and takes no more.
+      const refusal = cancelError(result.cancelReason);
+      if (isTokenRefusal(refusal.reason)) throw refusal;
+    }
     this.#deliver(creation, result);
+    this.#mended();
   }
 
-  #deliver({ watcher, start }: Creation, result: WatchResult): void {
+  /** Returns whether there were events. */
+  #deliver({ watcher, start }: Creation, result: WatchResult): boolean {
     const { next } = watcher.state;
     if (result.canceled && start < result.compactRevision && result.compactRevision <= next) {
       // Compacted is only what this watch does not need.
-      return this.#create(watcher, next);
+      this.#create(watcher, next);
+      return false;
     }
     const step = watcher.state.advance(result);
-    if (step.kind === "events") this.#fruitful = true;
     if (step.kind === "behind") this.#verify(watcher);
     if (step.kind === "failed") this.detach(watcher);
     watcher.take(step);
+    return step.kind === "events";
+  }
+
+  /** The server has taken a watch: the stream is back. */
+  #mended(): void {
+    const broken = this.#broken;
+    if (broken === null) return;
+    this.#broken = null;
+    const { clock, observer } = this.#options.calls;
+    observer?.event({
+      kind: "watch-reconnected",
+      watches: this.#watchers.size,
+      attempts: broken.failures,
+      after: clock.now() - broken.at,
+    });
   }
 
   /**
@@ -269,6 +266,10 @@ function startOf({ state }: Watcher): bigint {
 /** Whether another stream would end the same way: the server refuses, or is no etcd. */
 function isFinal(error: unknown): boolean {
   if (error instanceof TypeError) return true;
+  // The server's, of a login or of a watch it did not take.
+  if (error instanceof KvError) {
+    return isStatus(error.cause) ? isFinal(error.cause) : isTokenRefusal(error.reason);
+  }
   if (!isStatus(error)) return false;
   if (error.code === code.UNIMPLEMENTED) return true;
   // The same response would come again.

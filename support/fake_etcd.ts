@@ -12,6 +12,7 @@ export type WatchScript = (
   requests: AsyncIterable<WatchMessage>,
   /** Which stream of the server it is, from 0. */
   stream: number,
+  context: grpc.CallContext,
 ) => AsyncIterable<Partial<WatchResult>>;
 
 /** Handlers of a test; the methods it leaves out answer UNIMPLEMENTED. */
@@ -31,7 +32,8 @@ export function fakeEtcd({ watch, kv = {}, lease = {} }: FakeOptions): grpc.Grpc
   registrar.register(schemaFile("lease"), "Lease", lease);
   if (watch !== undefined) {
     registrar.register(schemaFile("watch"), "Watch", {
-      Watch: (requests: AsyncIterable<WatchMessage>) => watch(requests, streams++),
+      Watch: (requests: AsyncIterable<WatchMessage>, context: grpc.CallContext) =>
+        watch(requests, streams++, context),
     });
   }
   return grpc.listen({ addr: "127.0.0.1:0", registrar, drainTimeout: 100 });

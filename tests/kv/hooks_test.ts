@@ -3,7 +3,8 @@ import { assertEquals } from "@std/assert";
 import { grpc } from "@sluice/sluice";
 import { type Client, clientWith } from "../../kv/client.ts";
 import type { Credentials } from "../../kv/credentials.ts";
-import { fakeEtcd, header } from "../../support/fake_etcd.ts";
+import { creates, drain, fakeEtcd, header, put } from "../../support/fake_etcd.ts";
+import { until } from "../../support/kv.ts";
 
 /** Tokens `t1`, `t2`, …: a refused one is never given again. */
 class Tokens implements Credentials {
@@ -97,4 +98,75 @@ Deno.test("an observer follows each call, with all its attempts", async () => {
   await client.get({ key: "a" });
   assertEquals(told, ["leader-lost", "leader-lost", ["get", 3, undefined]]);
   assertEquals(headers, ["00-1", "00-1", "00-1"]);
+});
+
+Deno.test("a watch whose token is refused is made again on a stream with another", async () => {
+  const tokens: (string | null)[] = [];
+  await using server = fakeEtcd({
+    async *watch(requests, stream, context) {
+      tokens.push(context.requestHeader.get("token"));
+      let watchId = 0n;
+      for await (const { startRevision } of creates(requests)) {
+        // The token runs out when the first watch is in place.
+        if (stream === 0 && watchId > 0n) {
+          const cancelReason =
+            "rpc error: code = Unauthenticated desc = etcdserver: invalid auth token";
+          yield { header: header(9n), watchId: -1n, created: true, canceled: true, cancelReason };
+          continue;
+        }
+        yield { header: header(9n), watchId, created: true };
+        yield { header: header(9n), watchId, events: [put("a", startRevision)] };
+        watchId++;
+      }
+    },
+  });
+  const credentials = new Tokens();
+  await using client = clientOf(server, { credentials });
+  const first = await client.watch({ key: "a", revision: 3 });
+  assertEquals((await first.read())?.events[0]?.kv.modRevision, 3n);
+  const second = await client.watch({ key: "b", revision: 5 });
+  assertEquals((await second.read())?.events[0]?.kv.modRevision, 5n);
+  assertEquals((await first.read())?.events[0]?.kv.modRevision, 4n);
+  assertEquals([tokens, credentials.refusals], [["t1", "t2"], ["t1 INVALID_AUTH_TOKEN"]]);
+});
+
+Deno.test("a watch ends when no token is taken, and without credentials at once", async () => {
+  const cancelReason = "rpc error: code = Unauthenticated desc = etcdserver: invalid auth token";
+  let streams = 0;
+  await using server = fakeEtcd({
+    async *watch(requests) {
+      streams++;
+      for await (const _ of creates(requests)) {
+        yield { header: header(9n), watchId: -1n, created: true, canceled: true, cancelReason };
+      }
+    },
+  });
+  for (const [parts, opened] of [[{}, 1], [{ credentials: new Tokens() }, 4]] as const) {
+    streams = 0;
+    await using client = clientOf(server, parts);
+    const error = await client.watch({ key: "a", revision: 3 }).then(() => null, (e) => e);
+    assertEquals([error?.reason, streams], ["INVALID_AUTH_TOKEN", opened]);
+  }
+});
+
+Deno.test("an observer is told when watches are cut off, and when they are back", async () => {
+  const told: unknown[] = [];
+  await using server = fakeEtcd({
+    async *watch(requests, stream) {
+      for await (const _ of creates(requests)) {
+        yield { header: header(9n), watchId: 0n, created: true };
+        if (stream === 0) return;
+        await drain(requests);
+      }
+    },
+  });
+  await using client = clientOf(server, {
+    observer: {
+      callStarted: () => undefined,
+      event: ({ kind, ...rest }) => told.push([kind, "watches" in rest && rest.watches]),
+    },
+  });
+  await client.watch({ key: "a", revision: 3 });
+  await until("it is back", () => told.length === 2);
+  assertEquals(told, [["watch-disconnected", 1], ["watch-reconnected", 1]]);
 });

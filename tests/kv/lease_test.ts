@@ -10,6 +10,7 @@ type Renewals = AsyncIterable<{ ID: bigint }>;
 async function withLeases(
   stream: (requests: Renewals, stream: number) => AsyncIterable<unknown>,
   run: (client: kv.Client, lost: kv.LeaseLostError[]) => Promise<void>,
+  lease: Parameters<typeof fakeEtcd>[0]["lease"] = {},
 ): Promise<void> {
   let streams = 0;
   let next = 0n;
@@ -22,6 +23,7 @@ async function withLeases(
       }),
       LeaseRevoke: () => ({ header: header(1n) }),
       LeaseKeepAlive: (requests: unknown) => stream(requests as Renewals, streams++),
+      ...lease,
     },
   });
   const lost: kv.LeaseLostError[] = [];
@@ -190,5 +192,42 @@ Deno.test("a lease that is no longer kept alive aborts its signal, and nobody he
     await client.keepalive(ID);
     assert(!client.leaseSignal(ID).aborted);
     assertEquals(lost, []);
+  });
+});
+
+Deno.test("a lease a member does not know is asked after at another, and lives if that one knows it", async () => {
+  const answers: bigint[] = [];
+  let asked = 0;
+  await withLeases(async function* (requests, stream) {
+    for await (const { ID } of requests) {
+      const TTL = stream === 0 ? 0n : 1n;
+      answers.push(TTL);
+      yield { header: header(1n), ID, TTL };
+    }
+  }, async (client, lost) => {
+    const { ID } = await client.grant({ TTL: 1 });
+    const signal = client.leaseSignal(ID);
+    await until("it is renewed by another stream", () => answers.length >= 3);
+    assertEquals([answers.slice(0, 3), asked, lost, signal.aborted], [[0n, 1n, 1n], 1, [], false]);
+  }, {
+    LeaseTimeToLive: ({ ID }) => {
+      asked++;
+      return { header: { ...header(1n), memberId: 2n }, ID, TTL: 1n, grantedTTL: 1n, keys: [] };
+    },
+  });
+});
+
+Deno.test("a lease that two members do not know is lost", async () => {
+  let asked = 0;
+  await withLeases((requests) => renew(requests, 0n), async (client, lost) => {
+    await client.grant({ TTL: 60, ID: 5n });
+    await client.keepalive(6n);
+    await until("one is lost", () => lost.length === 1);
+    assertEquals([lost[0]!.ID, lost[0]!.how, asked], [6n, "expired", 1]);
+  }, {
+    LeaseTimeToLive: ({ ID }) => {
+      asked++;
+      return { header: { ...header(1n), memberId: 2n }, ID, TTL: -1n, grantedTTL: 0n, keys: [] };
+    },
   });
 });
