@@ -583,8 +583,8 @@ Deno.test("newClient() refuses a wrong configuration and says what to change", (
     ],
     [
       { endpoints: ["a:1"], retry_sleep: 5 },
-      'Cannot make a client with an option "retry_sleep": its options are endpoints, retry, ' +
-      "retrySleep, timeout, tls, connectTimeout, keepalive, maxReceiveSize, onLeaseLost",
+      `Cannot make a client with an option "retry_sleep": its options are ${NAMES.join(", ")}: ` +
+      'did you mean "retrySleep"?',
     ],
   ];
   for (const [options, message] of cases) {
