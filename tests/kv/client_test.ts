@@ -1,5 +1,6 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { grpc, kv } from "@sluice/sluice";
+import { NAMES } from "../../kv/endpoints.ts";
 import { FaultProxy } from "../../support/fault_proxy.ts";
 import { etcdTest, readEvents, rejected } from "../../support/kv.ts";
 
