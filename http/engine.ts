@@ -49,5 +49,8 @@ export {
 } from "./server/mountable.ts";
 export { serve, type ServeOptions, Server } from "./server/server.ts";
 export { type MinRate } from "./time/min_rate.ts";
-export { type TimerNode, timers, TimerWheel } from "./time/timer_wheel.ts";
+export { Countdown } from "./time/countdown.ts";
+export { SYSTEM_TIME, type Time } from "./time/time.ts";
+export { Timer, type TimerWheel } from "./time/timer_wheel.ts";
 export { fair, ready } from "./time/turn.ts";
+export { Deadline } from "./time/deadline.ts";

@@ -1,5 +1,5 @@
 import { code } from "../grpc/mod.ts";
-import { checkTime, ready, type TimerNode, timers } from "../http/engine.ts";
+import { checkTime, ready, SYSTEM_TIME, Timer } from "../http/engine.ts";
 import { KvError } from "./errors.ts";
 import { readEvent, readHeader } from "./ops.ts";
 import type { WatchResponse } from "./types.ts";
@@ -33,16 +33,14 @@ interface Entry {
 }
 
 /** A read that waits. */
-class Read implements TimerNode {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
+class Read extends Timer {
   readonly promise: Promise<WatchResponse | null>;
   resolve!: (response: WatchResponse | null) => void;
   reject!: (error: Error) => void;
   readonly #giveUp: (read: Read) => void;
 
   constructor(giveUp: (read: Read) => void) {
+    super();
     this.#giveUp = giveUp;
     this.promise = new Promise((resolve, reject) => {
       this.resolve = resolve;
@@ -119,7 +117,7 @@ export class Watcher {
       read.reject(late(timeout));
     });
     this.#reads.add(read);
-    if (timeout !== Infinity) timers.add(read, timeout);
+    if (timeout !== Infinity) SYSTEM_TIME.timers.add(read, timeout);
     return await read.promise;
   }
 
@@ -171,7 +169,7 @@ export class Watcher {
     if (this.#end !== null) return;
     for (const read of this.#reads) {
       this.#reads.delete(read);
-      timers.remove(read);
+      SYSTEM_TIME.timers.remove(read);
       return read.resolve(response);
     }
     const entry: Entry = { response, size, next: null };
@@ -201,7 +199,7 @@ export class Watcher {
     );
     this.#settle = null;
     for (const read of this.#reads) {
-      timers.remove(read);
+      SYSTEM_TIME.timers.remove(read);
       if (error === null) read.resolve(null);
       else read.reject(error);
     }

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { setImmediate } from "node:timers";
-import { tell, type TimerNode, timers } from "../../http/engine.ts";
+import { tell, type Time, Timer } from "../../http/engine.ts";
 import { ConnectionLostError } from "../../http/mod.ts";
 import { compress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
 import { readMetadata } from "../wire/metadata.ts";
@@ -14,6 +14,8 @@ import { Waiting, type Wanted } from "./waiting_calls.ts";
 
 /** What all calls of a client share. */
 export interface CallHost {
+  /** What deadlines go by. */
+  readonly time: Time;
   readonly channel: Channel;
   readonly maxReceiveSize: number;
   readonly maxSendSize: number;
@@ -34,11 +36,7 @@ const DEADLINE_SLACK_MS = 12;
  * One call of a client: its deadline, the loop over its attempts, its end. What it sends and what
  * becomes of the responses is its kind's.
  */
-export abstract class ClientCall implements TimerNode, Wanted<Subchannel>, AttemptEvents {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
-
+export abstract class ClientCall extends Timer implements Wanted<Subchannel>, AttemptEvents {
   /** The attempt that runs; null before the first, and between two. */
   protected attempt: CallAttempt | null = null;
   /** Fields of the response header, once they came. */
@@ -64,6 +62,7 @@ export abstract class ClientCall implements TimerNode, Wanted<Subchannel>, Attem
   #onAbort: (() => void) | null = null;
 
   constructor(host: CallHost, method: Method, options: CallOptions) {
+    super();
     this.#host = host;
     this.method = method;
     this.#options = options;
@@ -94,7 +93,7 @@ export abstract class ClientCall implements TimerNode, Wanted<Subchannel>, Attem
     const { timeout, signal } = this.#options;
     if (signal?.aborted) return this.#failSoon(this.#cancelled());
     if (timeout === 0) return this.#failSoon(this.#deadlinePassed());
-    if (timeout !== undefined && timeout !== Infinity) timers.add(this, timeout);
+    if (timeout !== undefined && timeout !== Infinity) this.#host.time.timers.add(this, timeout);
     if (signal !== undefined) {
       this.#onAbort = () => this.cancel();
       signal.addEventListener("abort", this.#onAbort, { once: true });
@@ -159,7 +158,7 @@ export abstract class ClientCall implements TimerNode, Wanted<Subchannel>, Attem
     const { timeout } = this.#options;
     if (timeout === undefined || timeout === Infinity) return 0;
     if (!this.#late) return timeout;
-    return Math.max(1, Math.min(timeout, Math.ceil(timers.remaining(this))));
+    return Math.max(1, Math.min(timeout, Math.ceil(this.#host.time.timers.remaining(this))));
   }
 
   /** Encodes a request. The bytes are good until the next is encoded. */
@@ -265,7 +264,7 @@ export abstract class ClientCall implements TimerNode, Wanted<Subchannel>, Attem
   #atDeadline(error: ConnectError): ConnectError {
     const { timeout } = this.#options;
     if (error.code !== Code.Canceled || timeout === undefined || timeout === Infinity) return error;
-    if (timers.remaining(this) > DEADLINE_SLACK_MS) return error;
+    if (this.#host.time.timers.remaining(this) > DEADLINE_SLACK_MS) return error;
     return new ConnectError("the deadline passed", Code.DeadlineExceeded, error.metadata);
   }
 
@@ -332,7 +331,7 @@ export abstract class ClientCall implements TimerNode, Wanted<Subchannel>, Attem
 
   #finish(): void {
     this.finished = true;
-    timers.remove(this);
+    this.#host.time.timers.remove(this);
     // Until everything is read the call can still be given up.
     if (!this.unread) this.#unlisten();
   }

@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { setImmediate } from "node:timers";
-import { type TimerNode, timers } from "../../http/engine.ts";
+import { type Time, Timer } from "../../http/engine.ts";
 import { ConnectionLostError, DialError } from "../../http/mod.ts";
 import { Lookups } from "./lookups.ts";
 import type { Settings } from "./options.ts";
@@ -30,21 +30,16 @@ const FAILURES_PER_TURN = 100;
  * READY connection in turn. While there is none, calls wait as long as one is being opened, and those
  * that wait for readiness as long as it takes.
  */
-export class Channel implements SubchannelEvents, TimerNode {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
-  /** Calls that wait hold the process, if anything does. */
-  readonly background = true;
-
+export class Channel extends Timer implements SubchannelEvents {
   readonly #settings: Settings;
+  readonly #time: Time;
   readonly #lookups: Lookups;
   /** Connections in the order of their turns; targets with the same address share one. */
   #turns: readonly Subchannel[] = [];
   #turn = 0;
   /** Connections to addresses that are no longer used, until their calls have ended. */
   readonly #leaving = new Set<Subchannel>();
-  readonly #waiting = new WaitingCalls<Subchannel>();
+  readonly #waiting: WaitingCalls<Subchannel>;
   /** Whether there ever was a call: until then a connection that fails is left at that. */
   used = false;
   /** Whether those that are being opened for the first time keep their turn. */
@@ -56,12 +51,20 @@ export class Channel implements SubchannelEvents, TimerNode {
   #closed = false;
   #closing: Promise<void> | null = null;
 
-  constructor(settings: Settings) {
+  constructor(settings: Settings, time: Time) {
+    super();
     this.#settings = settings;
+    this.#time = time;
+    this.#waiting = new WaitingCalls(time.timers);
     const { targets, resolve, lookup } = settings;
-    this.#lookups = new Lookups(targets, resolve, lookup, () => this.#update());
+    this.#lookups = new Lookups(targets, resolve, lookup, time, () => this.#update());
     this.#lookups.start();
     this.#update();
+  }
+
+  /** Calls that wait hold the process, if anything does. */
+  override get background(): boolean {
+    return true;
   }
 
   /** A connection for a call, now, or later: then `wanted` is told. `after` has just refused it. */
@@ -101,9 +104,9 @@ export class Channel implements SubchannelEvents, TimerNode {
   }
 
   #isPatient(): boolean {
-    const left = this.#patientUntil - performance.now();
+    const left = this.#patientUntil - this.#time.clock.now();
     if (left <= 0) this.#patient = false;
-    else if (left !== Infinity && this.dueTick === 0) timers.add(this, left);
+    else if (left !== Infinity && this.dueTick === 0) this.#time.timers.add(this, left);
     return this.#patient;
   }
 
@@ -145,14 +148,14 @@ export class Channel implements SubchannelEvents, TimerNode {
     this.#turns = this.#lookups.addresses.map((address) => {
       const key = keyOf(address);
       let one = used.get(key) ?? old.get(key);
-      one ??= new Subchannel(address, this.#settings.connection, this);
+      one ??= new Subchannel(address, this.#settings.connection, this.#time, this);
       used.set(key, one);
       return one;
     });
     this.#turn = next === undefined ? 0 : Math.max(0, this.#turns.indexOf(next));
     for (const [key, one] of old) if (!used.has(key)) this.#dismiss(one);
     if (this.#patientUntil === Infinity && this.#turns.length > 0) {
-      this.#patientUntil = performance.now() + START_PATIENCE_MS;
+      this.#patientUntil = this.#time.clock.now() + START_PATIENCE_MS;
     }
     for (const one of used.values()) one.connect();
     if (this.#waiting.size > 0) this.#settleSoon();
@@ -247,7 +250,7 @@ export class Channel implements SubchannelEvents, TimerNode {
     this.#closed = true;
     this.#patient = false;
     this.#lookups.stop();
-    timers.remove(this);
+    this.#time.timers.remove(this);
     const error = closedError();
     const closing = [...new Set([...this.#turns, ...this.#leaving])].map((one) => one.close(error));
     this.#fail();

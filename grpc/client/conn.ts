@@ -5,7 +5,7 @@ import type {
   MessageInitShape,
 } from "@bufbuild/protobuf";
 import type { ContextValues, StreamResponse, Transport, UnaryResponse } from "@connectrpc/connect";
-import { checkTime } from "../../http/engine.ts";
+import { checkTime, SYSTEM_TIME, type Time } from "../../http/engine.ts";
 import { methodFor } from "../wire/method.ts";
 import type { CallOptions } from "./call_options.ts";
 import { Channel } from "./channel.ts";
@@ -38,6 +38,9 @@ let openStream: (
 ) => Promise<StreamHandle>;
 export { callUnary, isConn, openStream };
 
+/** The clocks of clients that do not go by the system's, by their options. */
+const times = new WeakMap<ClientOptions, Time>();
+
 /**
  * Connections to the targets of a client, and a Connect `Transport`. Calls run side by side on one
  * HTTP/2 connection a target; each new call goes to the next connected target in turn.
@@ -51,11 +54,13 @@ export class Conn implements Transport, AsyncDisposable {
   constructor(options: ClientOptions) {
     const settings = settingsOf(options);
     const { maxReceiveSize, maxSendSize, compress, interceptors } = settings;
+    const time = times.get(options) ?? SYSTEM_TIME;
     const scheme = settings.connection.tls === null ? "http" : "https";
     this.#settings = settings;
     this.#targets = settings.targets;
     this.#host = {
-      channel: new Channel(settings),
+      time,
+      channel: new Channel(settings, time),
       maxReceiveSize,
       maxSendSize,
       compress,
@@ -92,7 +97,7 @@ export class Conn implements Transport, AsyncDisposable {
       await call.open();
       return call;
     }
-    const call = new InterceptedStream();
+    const call = new InterceptedStream(this.#host.time);
     const opened = call.open(this.#host, method, given);
     if (request !== null) {
       call.write(request);
@@ -201,4 +206,15 @@ export class Conn implements Transport, AsyncDisposable {
  */
 export function newClient(options: ClientOptions): Conn {
   return new Conn(options);
+}
+
+/**
+ * {@linkcode newClient} by another clock.
+ *
+ * @internal
+ */
+export function newClientAt(time: Time, options: ClientOptions): Conn {
+  const own = { ...options };
+  times.set(own, time);
+  return new Conn(own);
 }

@@ -23,7 +23,7 @@ import {
 } from "@connectrpc/connect";
 import { runStreamingCall, runUnaryCall } from "@connectrpc/connect/protocol";
 import { abortable } from "@std/async";
-import { tell, type TimerNode, timers } from "../../http/engine.ts";
+import { tell, type Time, Timer } from "../../http/engine.ts";
 import { methodFor } from "../wire/method.ts";
 import type { CallHost } from "./call.ts";
 import { type CallOptions, WAIT_FOR_READY } from "./call_options.ts";
@@ -46,24 +46,24 @@ interface CallLimits {
 }
 
 function limitsOf(host: InterceptedHost, options: CallOptions): CallLimits {
-  if (host.interceptors.length > 0) return new CallDeadline(options);
+  if (host.interceptors.length > 0) return new CallDeadline(options, host.time);
   // Without interceptors the call itself keeps to them.
   return { signal: options.signal, left: options.timeout ?? Infinity, limit: (run) => run() };
 }
 
 /** The deadline of a call with all its interceptors do: they may wait, and call several times. */
-class CallDeadline implements CallLimits, TimerNode {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
+class CallDeadline extends Timer implements CallLimits {
+  readonly #time: Time;
   readonly #timeout: number;
   readonly #end: number;
   readonly #controller = new AbortController();
   readonly #signal: AbortSignal;
 
-  constructor({ timeout = Infinity, signal }: CallOptions) {
+  constructor({ timeout = Infinity, signal }: CallOptions, time: Time) {
+    super();
+    this.#time = time;
     this.#timeout = timeout;
-    this.#end = performance.now() + timeout;
+    this.#end = time.clock.now() + timeout;
     this.#signal = signal === undefined
       ? this.#controller.signal
       : AbortSignal.any([signal, this.#controller.signal]);
@@ -75,7 +75,7 @@ class CallDeadline implements CallLimits, TimerNode {
   }
 
   get left(): number {
-    return Math.max(0, Math.ceil(this.#end - performance.now()));
+    return Math.max(0, Math.ceil(this.#end - this.#time.clock.now()));
   }
 
   onTimeout(): void {
@@ -84,13 +84,13 @@ class CallDeadline implements CallLimits, TimerNode {
 
   /** The result of `run`, unless the time is over before: interceptors may hang. */
   async limit<T>(run: () => Promise<T>): Promise<T> {
-    if (this.#timeout !== Infinity) timers.add(this, this.#timeout);
+    if (this.#timeout !== Infinity) this.#time.timers.add(this, this.#timeout);
     try {
       return await abortable(run(), this.#signal);
     } catch (error) {
       throw ConnectError.from(error, this.#signal.aborted ? Code.Canceled : Code.Unknown);
     } finally {
-      timers.remove(this);
+      this.#time.timers.remove(this);
     }
   }
 }

@@ -1,5 +1,6 @@
 import type { DescMessage, DescMethodStreaming, MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type StreamResponse } from "@connectrpc/connect";
+import type { Time } from "../../http/engine.ts";
 import { MessageQueue } from "../wire/message_queue.ts";
 import type { CallOptions } from "./call_options.ts";
 import { handled, rejectSoon } from "./handled.ts";
@@ -30,12 +31,13 @@ export class InterceptedStream implements StreamHandle {
   /** Why nothing can be written any more. */
   #over: unknown = null;
 
-  constructor() {
+  constructor({ timers }: Time) {
     this.messages = new MessageQueue<object>(
       () => this.#read?.(),
       () => this.cancel(),
+      timers,
     );
-    this.#writes = new MessageQueue<Write>(() => {}, () => {});
+    this.#writes = new MessageQueue<Write>(() => {}, () => {}, timers);
   }
 
   /** Starts the call; resolves when it is on its way. */

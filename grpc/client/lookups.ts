@@ -1,5 +1,5 @@
-import { deadline } from "@std/async";
-import { type Lookup, type TimerNode, timers } from "../../http/engine.ts";
+import { Deadline, type Lookup, type Time, Timer } from "../../http/engine.ts";
+import { TimeoutError } from "../../http/mod.ts";
 import { backoffDelay } from "./backoff.ts";
 import type { ResolveOptions } from "./options.ts";
 import { type Address, resolveTarget, type Target } from "./resolver.ts";
@@ -14,19 +14,15 @@ const LOOKUP_TIMEOUT_MS = 20_000;
  * The addresses of a client's targets. Names are looked up at the start, from time to time, and when
  * a connection ended or failed: servers may have moved. A name that is not found keeps its addresses.
  */
-export class Lookups implements TimerNode {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
-  /** Calls that wait hold the process, if anything does. */
-  readonly background = true;
-
+export class Lookups extends Timer {
   #names: readonly Name[];
   readonly #options: Required<ResolveOptions>;
   readonly #lookup: Lookup | undefined;
+  readonly #time: Time;
   readonly #onFound: () => void;
   /** Names being looked up. */
   #running = 0;
+  readonly #limits = new Set<Deadline>();
   #error: Error | null = null;
   #lastAt = -Infinity;
   /** Look-ups in a row of which a part failed. */
@@ -38,12 +34,20 @@ export class Lookups implements TimerNode {
     targets: readonly Target[],
     options: Required<ResolveOptions>,
     lookup: Lookup | null,
+    time: Time,
     onFound: () => void,
   ) {
+    super();
+    this.#time = time;
     this.#names = targets.map(nameOf);
     this.#options = options;
     this.#lookup = lookup ?? undefined;
     this.#onFound = onFound;
+  }
+
+  /** Calls that wait hold the process, if anything does. */
+  override get background(): boolean {
+    return true;
   }
 
   /** Whether names without an address are being looked up. */
@@ -87,13 +91,14 @@ export class Lookups implements TimerNode {
     if (!this.#needed || this.#running > 0 || this.#stopped) return;
     // After a failure the next look-up is near already.
     if (this.#failures > 0) return;
-    this.#schedule(this.#options.minInterval - (performance.now() - this.#lastAt));
+    this.#schedule(this.#options.minInterval - (this.#time.clock.now() - this.#lastAt));
   }
 
   /** Nothing is found any more. */
   stop(): void {
     this.#stopped = true;
-    timers.remove(this);
+    for (const limit of this.#limits) limit.stop();
+    this.#time.timers.remove(this);
   }
 
   onTimeout(): void {
@@ -102,25 +107,38 @@ export class Lookups implements TimerNode {
 
   #schedule(ms: number): void {
     if (ms === Infinity) return;
-    if (this.dueTick !== 0 && timers.remaining(this) <= ms) return;
-    timers.remove(this);
-    timers.add(this, ms);
+    if (this.dueTick !== 0 && this.#time.timers.remaining(this) <= ms) return;
+    this.#time.timers.remove(this);
+    this.#time.timers.add(this, ms);
   }
 
   #run(): void {
-    timers.remove(this);
-    this.#lastAt = performance.now();
+    this.#time.timers.remove(this);
+    this.#lastAt = this.#time.clock.now();
     this.#error = null;
     for (const name of this.#names) {
       const { target } = name;
       if (!target.dns) continue;
       this.#running++;
       // Names are independent: one that hangs keeps no other waiting.
-      deadline(resolveTarget(target, this.#lookup), LOOKUP_TIMEOUT_MS).then(
+      this.#limited(resolveTarget(target, this.#lookup)).then(
         (found) => name.addresses = inOldOrder(found, name.addresses),
         (reason) => this.#error ??= asError(reason),
       ).then(() => this.#settled());
     }
+  }
+
+  /** What comes of a look-up, unless it takes too long. */
+  #limited<T>(found: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const limit = new Deadline(this.#time, (phase, ms) => reject(new TimeoutError(phase, ms)));
+      limit.set("lookup", LOOKUP_TIMEOUT_MS);
+      this.#limits.add(limit);
+      found.then(resolve, reject).finally(() => {
+        limit.stop();
+        this.#limits.delete(limit);
+      });
+    });
   }
 
   #settled(): void {

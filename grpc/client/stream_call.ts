@@ -54,6 +54,7 @@ export class StreamCall extends ClientCall implements StreamHandle {
     this.messages = new MessageQueue<object>(
       (size) => this.#took(size),
       () => this.cancel(),
+      host.time.timers,
     );
   }
 

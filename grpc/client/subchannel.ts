@@ -1,12 +1,13 @@
 import {
+  Countdown,
   dial,
   type DialOptions,
   type DialTlsOptions,
   h2,
   type Socket,
   type Template,
-  type TimerNode,
-  timers,
+  type Time,
+  Timer,
 } from "../../http/engine.ts";
 import { ProtocolError, TimeoutError } from "../../http/mod.ts";
 import { backoffDelay } from "./backoff.ts";
@@ -53,13 +54,7 @@ export interface SubchannelEvents {
  * One address, and the connection to it that all its calls share. It connects at once, again when the
  * connection ends, and after a pause when it failed.
  */
-export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
-  /** Calls that wait hold the process, if anything does. */
-  readonly background = true;
-
+export class Subchannel extends Timer implements Candidate, h2.SessionOwner {
   /** Where it connects to. */
   readonly address: Address;
   /** Request headers of its calls. */
@@ -69,6 +64,7 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
 
   readonly #settings: ConnectionSettings;
   readonly #tls: DialTlsOptions | null;
+  readonly #time: Time;
   readonly #events: SubchannelEvents;
   #state: State = IDLE;
   /** The connection being opened or READY. */
@@ -85,7 +81,14 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
   #useful = false;
   #opening: Promise<void> = Promise.resolve();
 
-  constructor(address: Address, settings: ConnectionSettings, events: SubchannelEvents) {
+  constructor(
+    address: Address,
+    settings: ConnectionSettings,
+    time: Time,
+    events: SubchannelEvents,
+  ) {
+    super();
+    this.#time = time;
     const { tls, userAgent } = settings;
     this.address = address;
     this.#settings = settings;
@@ -93,6 +96,11 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
     this.#tls = tls === null ? null : { ...tls, serverName: tls.serverName ?? address.tlsName };
     const scheme = tls === null ? "http" : "https";
     this.requestHeader = new RequestHeader(scheme, address.authority, userAgent);
+  }
+
+  /** Calls that wait hold the process, if anything does. */
+  override get background(): boolean {
+    return true;
   }
 
   get readiness(): Readiness {
@@ -127,13 +135,13 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
     }
     const state = this.#state.kind;
     if (state !== "IDLE" && state !== "TRANSIENT_FAILURE") return;
-    const pause = this.#notBefore - performance.now();
+    const pause = this.#notBefore - this.#time.clock.now();
     if (pause > 0) {
-      if (this.dueTick === 0) timers.add(this, pause);
+      if (this.dueTick === 0) this.#time.timers.add(this, pause);
       return;
     }
-    timers.remove(this);
-    this.#attemptAt = performance.now();
+    this.#time.timers.remove(this);
+    this.#attemptAt = this.#time.clock.now();
     const dialing = new AbortController();
     this.#state = { kind: "CONNECTING", dialing };
     this.#opening = this.#open(dialing);
@@ -146,16 +154,19 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
   async #open(dialing: AbortController): Promise<void> {
     const { connectTimeout, session } = this.#settings;
     const patience = Math.min(UNWANTED_DIAL_MS * 2 ** this.#failures, MAX_UNWANTED_DIAL_MS);
-    const unwanted = setInterval(() => {
-      if (!this.#events.wanted) dialing.abort(new TimeoutError("connectTimeout", patience));
-    }, patience);
+    const lookIn = (): Countdown =>
+      new Countdown(this.#time, patience, () => {
+        if (!this.#events.wanted) dialing.abort(new TimeoutError("connectTimeout", patience));
+        unwanted = lookIn();
+      });
+    let unwanted = lookIn();
     let socket: Socket;
     try {
       socket = await dial(this.#dialOptions(connectTimeout, dialing.signal));
     } catch (error) {
       return this.#failed(error as Error);
     } finally {
-      clearInterval(unwanted);
+      unwanted.stop();
     }
     if (this.#state.kind === "SHUTDOWN") return socket.close();
     // RFC 9113 §3.3: HTTP/2 over TLS is negotiated by ALPN. Servers without ALPN are given the
@@ -166,7 +177,7 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
     }
     // Until it is READY, calls that wait hold the process, and nothing else does.
     socket.unref?.();
-    this.#session = new h2.Session("client", socket, this, session);
+    this.#session = new h2.Session("client", socket, this, session, this.#time);
     this.#session.start();
   }
 
@@ -180,6 +191,7 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
       timeout,
       signal,
       engine: this.#settings.engine,
+      time: this.#time,
       ...(path === undefined ? {} : { path }),
       ...(this.#tls === null ? {} : { tls: this.#tls }),
       ...(lookup === null ? {} : { lookup }),
@@ -196,7 +208,7 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
     this.#tried = true;
     this.#failures++;
     this.#state = { kind: "TRANSIENT_FAILURE", error };
-    this.#notBefore = performance.now() + backoffDelay(this.#failures, this.#settings.backoff);
+    this.#notBefore = this.#time.clock.now() + backoffDelay(this.#failures, this.#settings.backoff);
     this.connect();
     this.#events.onDown();
   }
@@ -271,18 +283,18 @@ export class Subchannel implements Candidate, h2.SessionOwner, TimerNode {
   async close(error: Error): Promise<void> {
     const sessions = this.#shutDown(error);
     for (const session of sessions) session.connection.lost(error);
-    const timer = setTimeout(() => {
+    const countdown = new Countdown(this.#time, CLOSE_GRACE_MS, () => {
       for (const session of sessions) session.destroy();
-    }, CLOSE_GRACE_MS);
+    });
     await Promise.all([this.#opening, ...sessions.map((session) => session.close())]);
-    clearTimeout(timer);
+    countdown.stop();
   }
 
   /** No connection is opened any more. Returns those there are. */
   #shutDown(reason: Error): h2.Session[] {
     const state = this.#state;
     this.#state = SHUTDOWN;
-    timers.remove(this);
+    this.#time.timers.remove(this);
     if (state.kind === "CONNECTING") state.dialing.abort(reason);
     return [...this.#draining, ...(this.#session === null ? [] : [this.#session])];
   }

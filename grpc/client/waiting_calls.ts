@@ -1,4 +1,4 @@
-import { type TimerNode, timers } from "../../http/engine.ts";
+import { Timer, type TimerWheel } from "../../http/engine.ts";
 import type { Candidate } from "./picker.ts";
 
 /** Somebody who wants a connection. */
@@ -33,17 +33,20 @@ export class Waiting<C extends Candidate> {
 }
 
 /** A timer that never means anything: it holds the process. */
-class Hold implements TimerNode {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
+class Hold extends Timer {
+  readonly #timers: TimerWheel;
+
+  constructor(timers: TimerWheel) {
+    super();
+    this.#timers = timers;
+  }
 
   on(): void {
-    timers.add(this, HOLD_MS);
+    this.#timers.add(this, HOLD_MS);
   }
 
   off(): void {
-    timers.remove(this);
+    this.#timers.remove(this);
   }
 
   onTimeout(): void {
@@ -60,7 +63,11 @@ export class WaitingCalls<C extends Candidate> {
   /** How many wait. */
   size = 0;
   #last: Waiting<C> | null = null;
-  readonly #hold = new Hold();
+  readonly #hold: Hold;
+
+  constructor(timers: TimerWheel) {
+    this.#hold = new Hold(timers);
+  }
 
   /** Puts a call behind all others. */
   add(wanted: Wanted<C>, after: C | null): Waiting<C> {

@@ -6,8 +6,8 @@ import {
   type h2,
   type HandlerHost,
   ready,
-  type TimerNode,
-  timers,
+  type Time,
+  Timer,
 } from "../../http/engine.ts";
 import type { Codec } from "../codec/mod.ts";
 import { type BegunMessages, begunMessagesOf } from "../wire/begun_messages.ts";
@@ -37,17 +37,29 @@ function watchAll(): void {
   for (const call of calls) call.watch();
 }
 
-/** One call on the server: its request, its deadline and its handler. */
-export class ServerCall extends ReplyStream implements TimerNode, Call {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
+/** The timer of a call that has a deadline or has to be waited for. */
+class CallTimer extends Timer {
+  readonly #call: ServerCall;
 
+  constructor(call: ServerCall) {
+    super();
+    this.#call = call;
+  }
+
+  onTimeout(): void {
+    this.#call.onTimeout();
+  }
+}
+
+/** One call on the server: its request, its deadline and its handler. */
+export class ServerCall extends ReplyStream implements Call {
   readonly #session: h2.Session;
   readonly #head: CallHead;
   readonly #host: HandlerHost;
   #block!: FieldBlock;
   #deadline = Infinity;
+  /** Made when first set. */
+  #timer: CallTimer | null = null;
   /** The request of a method that takes one message. */
   #request: object | undefined = undefined;
   /** Requests of a method that takes many. */
@@ -71,6 +83,10 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
     this.#session = session;
     this.#head = head;
     this.#host = host;
+  }
+
+  protected get time(): Time {
+    return this.#host.time;
   }
 
   // ---- what the context shows ------------------------------------------------------------------
@@ -111,7 +127,7 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
   remainingMs(): number | undefined {
     return this.#deadline === Infinity
       ? undefined
-      : Math.max(0, Math.ceil(this.#deadline - performance.now()));
+      : Math.max(0, Math.ceil(this.#deadline - this.#host.time.clock.now()));
   }
 
   // ---- the engine's events ---------------------------------------------------------------------
@@ -123,9 +139,9 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
     const head = this.#head;
     if (head.rejection !== null) return this.reject(head.rejection, end);
     if (head.timeoutMs >= 0) {
-      this.#deadline = performance.now() + head.timeoutMs;
+      this.#deadline = this.#host.time.clock.now() + head.timeoutMs;
       if (head.timeoutMs === 0) return this.#failLate();
-      timers.add(this, head.timeoutMs);
+      this.#wake(head.timeoutMs);
     }
     if (!this.method.clientStreams) {
       if (!end) this.#watchRequest(0);
@@ -134,6 +150,7 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
     this.#requests = new MessageQueue<object>(
       (size) => this.#requestTaken(size),
       () => this.ignoreInput(),
+      this.#host.time.timers,
     );
     this.#start(this.#requests);
   }
@@ -236,15 +253,17 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
 
   /** Sees to it that `onTimeout` is called in `ms` milliseconds at the latest. */
   #wake(ms: number): void {
-    if (this.dueTick !== 0) {
-      if (timers.remaining(this) <= ms) return;
-      timers.remove(this);
+    const timer = this.#timer ??= new CallTimer(this);
+    const { timers } = this.#host.time;
+    if (timer.dueTick !== 0) {
+      if (timers.remaining(timer) <= ms) return;
+      timers.remove(timer);
     }
-    timers.add(this, ms);
+    timers.add(timer, ms);
   }
 
   onTimeout(): void {
-    const now = performance.now();
+    const now = this.#host.time.clock.now();
     if (now >= this.#deadline) return this.#failLate();
     const { limits } = this.#host;
     if (!this.#awaitsClient) this.#watch = null;
@@ -371,7 +390,7 @@ export class ServerCall extends ReplyStream implements TimerNode, Call {
   }
 
   protected onFinished(reason: ConnectError | null): void {
-    timers.remove(this);
+    if (this.#timer !== null) this.#host.time.timers.remove(this.#timer);
     if (reason === null) return this.#requests?.end();
     this.#abortReason = reason;
     this.#requests?.fail(reason);

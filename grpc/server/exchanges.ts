@@ -100,7 +100,7 @@ export class CallRouter implements ExchangeRouter {
   ): h2.Stream | null {
     const call = callHead(head, block, this.#routes);
     if (call !== undefined) return new ServerCall(this.#settings, session, call, host);
-    return this.#exclusive ? new h2.StatusOnlyStream(415) : null;
+    return this.#exclusive ? new h2.StatusOnlyStream(415, host.time) : null;
   }
 
   /** Serves a gRPC-Web or Connect call, or null if the request is for no registered method. */

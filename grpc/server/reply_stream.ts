@@ -1,5 +1,5 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { h2, Template } from "../../http/engine.ts";
+import { h2, Template, type Time } from "../../http/engine.ts";
 import {
   ACCEPT_ENCODING,
   compress,
@@ -49,6 +49,8 @@ export abstract class ReplyStream extends MessageStream {
   }
 
   abstract get method(): Method;
+  /** What limits go by. */
+  protected abstract get time(): Time;
   /** What the client accepts responses to be compressed with. */
   protected abstract get acceptedEncoding(): Encoding | null;
   /** Tells the user of an error that is no status. */
@@ -187,7 +189,7 @@ export abstract class ReplyStream extends MessageStream {
 
   /** A client that still sends is listened to no more, and told so soon. */
   #stopUpload(): void {
-    if (this.receivable) this.#drain = new h2.RequestDrain(this);
+    if (this.receivable) this.#drain = new h2.RequestDrain(this, this.time);
   }
 
   #tellFaults({ faults }: FieldList): void {

@@ -8,6 +8,8 @@ import {
   optionNames,
   serve,
   type ServeOptions,
+  SYSTEM_TIME,
+  type Time,
 } from "../../http/engine.ts";
 import type { Certificate, ListenOptions, ServerLimits } from "../../http/mod.ts";
 import { DEFAULT_STREAM_WINDOW } from "../wire/message_stream.ts";
@@ -95,7 +97,16 @@ export interface GrpcServer extends AsyncDisposable {
  * ```
  */
 export function listen(options: ServerOptions): GrpcServer {
-  return serve(serveOptions(options));
+  return listenAt(SYSTEM_TIME, options);
+}
+
+/**
+ * {@linkcode listen} by another clock.
+ *
+ * @internal
+ */
+export function listenAt(time: Time, options: ServerOptions): GrpcServer {
+  return serve(serveOptions(options), time);
 }
 
 /**

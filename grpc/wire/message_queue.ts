@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { setImmediate } from "node:timers";
-import { checkTime, ready, type TimerNode, timers } from "../../http/engine.ts";
+import { checkTime, ready, Timer, type TimerWheel } from "../../http/engine.ts";
 
 type Result<T> = IteratorResult<T, undefined>;
 
@@ -17,10 +17,7 @@ class Entry<T> {
 }
 
 /** Somebody who waits for the next message, for so long; node of a list of them. */
-class Read<T> implements TimerNode {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
+class Read<T> extends Timer {
   next: Read<T> | null = null;
   previous: Read<T> | null = null;
   resolve!: (result: Result<T>) => void;
@@ -29,6 +26,7 @@ class Read<T> implements TimerNode {
   readonly #giveUp: (read: Read<T>) => void;
 
   constructor(giveUp: (read: Read<T>) => void) {
+    super();
     this.#giveUp = giveUp;
     this.promise = new Promise((resolve, reject) => {
       this.resolve = resolve;
@@ -61,9 +59,11 @@ export class MessageQueue<T> implements AsyncIterableIterator<T, undefined> {
   #lastRead: Read<T> | null = null;
   readonly #onTake: (size: number) => void;
   readonly #onReturn: () => void;
+  readonly #timers: TimerWheel;
 
   /** `onReturn` is called when a consumer stops early. */
-  constructor(onTake: (size: number) => void, onReturn: () => void) {
+  constructor(onTake: (size: number) => void, onReturn: () => void, timers: TimerWheel) {
+    this.#timers = timers;
     this.#onTake = onTake;
     this.#onReturn = onReturn;
   }
@@ -147,7 +147,7 @@ export class MessageQueue<T> implements AsyncIterableIterator<T, undefined> {
     }
     if (timeout === 0) return rejected(late());
     const read = new Read<T>(this.#giveUp);
-    if (timeout !== undefined && timeout !== Infinity) timers.add(read, timeout);
+    if (timeout !== undefined && timeout !== Infinity) this.#timers.add(read, timeout);
     read.previous = this.#lastRead;
     if (this.#lastRead === null) this.#firstRead = read;
     else this.#lastRead.next = read;
@@ -161,7 +161,7 @@ export class MessageQueue<T> implements AsyncIterableIterator<T, undefined> {
   };
 
   #unlink(read: Read<T>): void {
-    timers.remove(read);
+    this.#timers.remove(read);
     const { next, previous } = read;
     if (previous === null) this.#firstRead = next;
     else previous.next = next;

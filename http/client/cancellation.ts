@@ -4,15 +4,13 @@
  * @module
  */
 import { TimeoutError } from "../message/error.ts";
-import { MAX_TIMER_MS } from "../message/options.ts";
 import type { Waiting } from "./pool.ts";
-import { type TimerNode, timers } from "../time/timer_wheel.ts";
+import { Countdown } from "../time/countdown.ts";
+import type { Time } from "../time/time.ts";
+import { Timer } from "../time/timer_wheel.ts";
 
 /** The one thing that can end a request from outside: its signal or its deadline. */
-export class Cancellation implements TimerNode, Waiting {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
+export class Cancellation extends Timer implements Waiting {
   /** What to call to give up. */
   cancel: ((reason: Error) => void) | null = null;
   reason: Error | null = null;
@@ -20,15 +18,18 @@ export class Cancellation implements TimerNode, Waiting {
   where: string | undefined;
   readonly #signal: AbortSignal | undefined;
   readonly #timeout: number;
+  readonly #time: Time;
 
-  constructor(signal: AbortSignal | undefined, timeout: number) {
+  constructor(signal: AbortSignal | undefined, timeout: number, time: Time) {
+    super();
     this.#signal = signal;
     this.#timeout = timeout;
+    this.#time = time;
     if (signal !== undefined) {
       if (signal.aborted) this.reason = reasonOf(signal);
       else signal.addEventListener("abort", this.#onAbort, { once: true });
     }
-    if (timeout > 0) timers.add(this, timeout);
+    if (timeout > 0) time.timers.add(this, timeout);
   }
 
   readonly #onAbort = (): void => this.#end(reasonOf(this.#signal!));
@@ -59,13 +60,28 @@ export class Cancellation implements TimerNode, Waiting {
     });
   }
 
+  /** Waits `ms` milliseconds, unless the request is given up. */
+  sleep(ms: number): Promise<void> {
+    if (this.reason !== null) return Promise.reject(this.reason);
+    return new Promise((resolve, reject) => {
+      const countdown = new Countdown(this.#time, ms, () => {
+        this.cancel = null;
+        resolve();
+      });
+      this.cancel = (reason) => {
+        countdown.stop();
+        reject(reason);
+      };
+    });
+  }
+
   check(): void {
     if (this.reason !== null) throw this.reason;
   }
 
   release(): void {
     this.cancel = null;
-    timers.remove(this);
+    this.#time.timers.remove(this);
     this.#signal?.removeEventListener("abort", this.#onAbort);
   }
 }
@@ -73,19 +89,4 @@ export class Cancellation implements TimerNode, Waiting {
 /** `abort(null)` is a reason too, if a poor one. */
 function reasonOf(signal: AbortSignal): Error {
   return signal.reason ?? new DOMException("The signal has been aborted", "AbortError");
-}
-
-/** Waits, unless the request is given up. */
-export function sleep(ms: number, cancellation: Cancellation): Promise<void> {
-  if (cancellation.reason !== null) return Promise.reject(cancellation.reason);
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      cancellation.cancel = null;
-      resolve();
-    }, Math.min(ms, MAX_TIMER_MS));
-    cancellation.cancel = (reason) => {
-      clearTimeout(timer);
-      reject(reason);
-    };
-  });
 }

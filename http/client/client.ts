@@ -21,7 +21,7 @@ import {
   type SendOptions,
   type StreamOptions,
 } from "./options.ts";
-import { Cancellation, sleep } from "./cancellation.ts";
+import { Cancellation } from "./cancellation.ts";
 import { drainOrAbort } from "./drain_or_abort.ts";
 import type { ConnectionLostError } from "../message/error.ts";
 import {
@@ -35,6 +35,7 @@ import { fieldOf, flattenHeaders, type HeadersInput } from "../message/headers.t
 import { isThenable } from "../message/tell.ts";
 import type { Inspect } from "../message/inspect.ts";
 import { quiet } from "../message/promise.ts";
+import { SYSTEM_TIME, type Time } from "../time/time.ts";
 import { fair, ready } from "../time/turn.ts";
 import { Pool, type Route } from "./pool.ts";
 import { proxyFields, proxyFor } from "./proxy.ts";
@@ -54,6 +55,9 @@ const MAX_STALE_RETRIES = 3;
  */
 const MAX_REFUSED_RETRIES = 32;
 
+/** The clocks of clients that do not go by the system's, by their options. */
+const times = new WeakMap<ClientOptions, Time>();
+
 /**
  * Makes requests over HTTP/1.1 and HTTP/2, whichever the server speaks, on pooled connections.
  *
@@ -64,13 +68,15 @@ const MAX_REFUSED_RETRIES = 32;
  */
 export class Client implements AsyncDisposable {
   readonly #options: ClientOptions;
+  readonly #time: Time;
   readonly #pool: Pool;
   readonly #defaults: string[];
 
   /** See {@linkcode newClient}. */
   constructor(options: ClientOptions = {}) {
     this.#options = options;
-    this.#pool = new Pool(poolOptions(options));
+    this.#time = times.get(options) ?? SYSTEM_TIME;
+    this.#pool = new Pool(poolOptions(options), this.#time);
     this.#defaults = flattenHeaders(options.headers);
   }
 
@@ -220,6 +226,7 @@ export class Client implements AsyncDisposable {
     const cancellation = new Cancellation(
       options.signal,
       options.timeout ?? this.#options.timeout ?? 0,
+      this.#time,
     );
     const hop: Hop = { method, target, fields: checked.fields, body: true };
     const length = checked.declared >= 0 ? checked.declared : LENGTH_FROM_BODY;
@@ -254,6 +261,7 @@ export class Client implements AsyncDisposable {
     const cancellation = new Cancellation(
       options.signal,
       options.timeout ?? this.#options.timeout ?? 0,
+      this.#time,
     );
     try {
       const body = await bodyOf(options.body, options.json);
@@ -352,6 +360,7 @@ export class Client implements AsyncDisposable {
     const cancellation = new Cancellation(
       options.signal,
       options.timeout ?? this.#options.timeout ?? 0,
+      this.#time,
     );
     try {
       let body = bodyOf(input, options.json);
@@ -447,7 +456,7 @@ export class Client implements AsyncDisposable {
             `Cannot follow redirect ${head.status} as the body is a stream and cannot be sent again`,
           );
         }
-        await drainOrAbort(exchange, head);
+        await drainOrAbort(exchange, head, this.#time);
         hop = next;
         if (!hop.body) body = NO_BODY;
       } catch (error) {
@@ -484,7 +493,7 @@ export class Client implements AsyncDisposable {
         const asked = retryAfter(fieldOf(head.fields, "retry-after"), Date.now());
         wait = backoff(policy, attempt, asked, Math.random());
         if (wait === null) return [exchange, head];
-        await drainOrAbort(exchange, head);
+        await drainOrAbort(exchange, head, this.#time);
       } catch (error) {
         cancellation.check();
         if (replayable && isStale(error, exchange, hop.method, hop.fields)) {
@@ -504,7 +513,7 @@ export class Client implements AsyncDisposable {
         }
         wait = backoff(policy, attempt, null, Math.random())!;
       }
-      await sleep(wait, cancellation);
+      await cancellation.sleep(wait);
     }
   }
 
@@ -632,4 +641,15 @@ function plain(fields: readonly string[]): boolean {
  */
 export function newClient(options: ClientOptions = {}): Client {
   return new Client(options);
+}
+
+/**
+ * {@linkcode newClient} by another clock.
+ *
+ * @internal
+ */
+export function newClientAt(time: Time, options: ClientOptions = {}): Client {
+  const own = { ...options };
+  times.set(own, time);
+  return new Client(own);
 }

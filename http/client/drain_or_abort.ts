@@ -4,6 +4,8 @@
  * @module
  */
 import type { ClientExchange, IncomingHead } from "./exchange.ts";
+import { Countdown } from "../time/countdown.ts";
+import type { Time } from "../time/time.ts";
 
 /** Octets of a body nobody wants that are read to keep its connection. */
 const MAX_DRAIN_BYTES = 64 << 10;
@@ -11,12 +13,16 @@ const MAX_DRAIN_BYTES = 64 << 10;
 const MAX_DRAIN_MS = 500;
 
 /** Reads a body nobody wants, if that is cheaper than a new connection. */
-export async function drainOrAbort(exchange: ClientExchange, head: IncomingHead): Promise<void> {
+export async function drainOrAbort(
+  exchange: ClientExchange,
+  head: IncomingHead,
+  time: Time,
+): Promise<void> {
   const unwanted = new Error("The rest of the body is not wanted");
   if (head.length > MAX_DRAIN_BYTES) return exchange.abort(unwanted);
   if (head.length === 0) return;
   let dropped = 0;
-  const timer = setTimeout(() => exchange.abort(unwanted), MAX_DRAIN_MS);
+  const countdown = new Countdown(time, MAX_DRAIN_MS, () => exchange.abort(unwanted));
   try {
     for (let piece = await exchange.read(); piece !== null; piece = await exchange.read()) {
       dropped += piece.length;
@@ -25,7 +31,7 @@ export async function drainOrAbort(exchange: ClientExchange, head: IncomingHead)
   } catch {
     // What comes of the old connection does not matter to the next.
   } finally {
-    clearTimeout(timer);
+    countdown.stop();
   }
   exchange.abort(unwanted);
 }

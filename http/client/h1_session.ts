@@ -19,7 +19,8 @@ import { checkEnd, checkSent, isBodiless } from "../message/body_length.ts";
 import { fieldOf, type FlatHeaders, latin1 } from "../message/headers.ts";
 import type { LinkedList, ListItem } from "./linked_list.ts";
 import type { Socket, SocketAddress } from "../net/socket.ts";
-import { timers } from "../time/timer_wheel.ts";
+import { Countdown } from "../time/countdown.ts";
+import type { Time } from "../time/time.ts";
 import { Deadline } from "../time/deadline.ts";
 import { BodyReader } from "../h1/body.ts";
 import { nextPiece } from "../h1/next_piece.ts";
@@ -90,17 +91,23 @@ export class ClientSession implements ListItem<ClientSession> {
   count = 0;
   /** The connection can carry nothing more. */
   closed = false;
-  /** `performance.now()` when it became idle. */
+  /** When it became idle, by the clock. */
   idleSince = 0;
   /** Milliseconds the server keeps an idle connection, as it said, or Infinity. */
   keepAlive = Infinity;
+  readonly time: Time;
   readonly deadline: Deadline;
   readonly search: HeadSearch = new HeadSearch();
   readonly headLimits: HeadLimits;
   readonly #owner: ClientSessionOwner;
   #exchange: H1Exchange | null = null;
 
-  constructor(socket: Socket, owner: ClientSessionOwner, options: ClientSessionOptions) {
+  constructor(
+    socket: Socket,
+    owner: ClientSessionOwner,
+    options: ClientSessionOptions,
+    time: Time,
+  ) {
     const { writeTimeout, maxHeaderBytes } = options;
     this.headLimits = {
       maxHeaderBytes,
@@ -109,15 +116,16 @@ export class ClientSession implements ListItem<ClientSession> {
     };
     this.socket = socket;
     this.#owner = owner;
-    this.input = new Input(socket);
+    this.input = new Input(socket, time.clock);
     this.output = new SocketWriter(socket, { writeTimeout, minWriteRate: 0 }, {
       onWriteError: (error) => this.#onWriteError(error),
-    });
-    this.deadline = new Deadline((phase, ms) => {
+    }, time);
+    this.time = time;
+    this.deadline = new Deadline(time, (phase, ms) => {
       if (this.#exchange === null) this.close();
       else this.#exchange.onTimeout(phase, ms);
     });
-    timers.retain();
+    time.timers.retain();
   }
 
   /** Begins an exchange. The session must be idle. */
@@ -169,7 +177,7 @@ export class ClientSession implements ListItem<ClientSession> {
     this.deadline.stop();
     this.output.stop();
     this.socket.close();
-    timers.release();
+    this.time.timers.release();
     this.#owner.onClosed(this);
   }
 }
@@ -278,12 +286,14 @@ class H1Exchange implements ClientExchange {
 
   async continued(ms: number): Promise<boolean> {
     this.#session.output.flush();
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let countdown: Countdown | undefined;
     return await Promise.race([
       new Promise<boolean>((resolve) => this.#onContinue = () => resolve(true)),
-      new Promise<boolean>((resolve) => timer = setTimeout(() => resolve(true), ms)),
+      new Promise<boolean>((resolve) =>
+        countdown = new Countdown(this.#session.time, ms, () => resolve(true))
+      ),
       this.head().then(() => false),
-    ]).finally(() => clearTimeout(timer));
+    ]).finally(() => countdown?.stop());
   }
 
   onWriteError(error: Error): void {
@@ -299,7 +309,7 @@ class H1Exchange implements ClientExchange {
   #awaitHead(): void {
     const { headTimeout } = this.#timeouts;
     if (headTimeout > 0 && this.#heading !== null && this.#head === null && !this.#over) {
-      this.#session.deadline.set("headTimeout", headTimeout, performance.now());
+      this.#session.deadline.set("headTimeout", headTimeout);
     }
   }
 
@@ -332,7 +342,7 @@ class H1Exchange implements ClientExchange {
       }
       this.#session.output.flush();
       if (headTimeout > 0 && this.#out !== "body") {
-        this.#session.deadline.set("headTimeout", headTimeout, performance.now());
+        this.#session.deadline.set("headTimeout", headTimeout);
       }
       for (let informational = 0;;) {
         if (this.#reason !== null) throw this.#reason;
@@ -448,7 +458,7 @@ class H1Exchange implements ClientExchange {
           this.#finish();
           return null;
         }
-        if (bodyTimeout > 0) deadline.set("bodyTimeout", bodyTimeout, performance.now());
+        if (bodyTimeout > 0) deadline.set("bodyTimeout", bodyTimeout);
         if (body.contiguous >= DIRECT_BYTES && !input.reading) {
           const piece = new Uint8Array(Math.min(body.contiguous, this.#pieceBytes));
           const n = await input.readInto(piece);
@@ -484,7 +494,7 @@ class H1Exchange implements ClientExchange {
         } else if (input.ended) {
           body.eof();
         } else {
-          if (bodyTimeout > 0) deadline.set("bodyTimeout", bodyTimeout, performance.now());
+          if (bodyTimeout > 0) deadline.set("bodyTimeout", bodyTimeout);
           const n = await input.readInto(whole.room());
           deadline.clear();
           if (n > 0) body.skip(n);

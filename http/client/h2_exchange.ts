@@ -25,6 +25,8 @@ import type { FlatHeaders } from "../message/headers.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
 import type { SocketAddress } from "../net/socket.ts";
 import { ready } from "../time/turn.ts";
+import { Countdown } from "../time/countdown.ts";
+import type { Time } from "../time/time.ts";
 import { Deadline } from "../time/deadline.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import { MAX_INFORMATIONAL } from "./exchange.ts";
@@ -46,6 +48,7 @@ export class H2Exchange extends Stream implements ClientExchange {
   readonly #start: OutgoingHead;
   readonly #timeouts: ExchangeTimeouts;
   readonly #onQuiet: (session: Session) => void;
+  readonly #time: Time;
   #sent = 0;
   #informational = 0;
   #head: IncomingHead | null = null;
@@ -72,8 +75,10 @@ export class H2Exchange extends Stream implements ClientExchange {
     timeouts: ExchangeTimeouts,
     reused: boolean,
     onQuiet: (session: Session) => void,
+    time: Time,
   ) {
     super();
+    this.#time = time;
     this.#onQuiet = onQuiet;
     this.#session = session;
     this.#start = start;
@@ -159,7 +164,7 @@ export class H2Exchange extends Stream implements ClientExchange {
     if (whole !== null) {
       whole.push(buf, start, end);
       this.consumed(end - start);
-      this.#deadline?.set("bodyTimeout", this.#timeouts.bodyTimeout, performance.now());
+      this.#deadline?.set("bodyTimeout", this.#timeouts.bodyTimeout);
       return;
     }
     (this.#body ??= new BodyBuffer()).push(buf, start, end);
@@ -198,10 +203,10 @@ export class H2Exchange extends Stream implements ClientExchange {
   /** Limits the wait for the head, once the request is out, or for more of the body. */
   #watch(phase: "headTimeout" | "bodyTimeout"): void {
     const ms = this.#timeouts[phase];
-    const now = performance.now();
+    const now = this.#time.clock.now();
     this.#since = now;
     if (ms <= 0 || (phase === "headTimeout" && this.sendable)) return;
-    this.#deadline ??= new Deadline((name, limit) => {
+    this.#deadline ??= new Deadline(this.#time, (name, limit) => {
       // A request still on its way out has its own limit.
       if (name === "headTimeout" && this.queue !== null) this.#watch(name);
       else this.#timeOut(name, limit);
@@ -245,12 +250,12 @@ export class H2Exchange extends Stream implements ClientExchange {
     const ms = this.#timeouts.writeTimeout;
     if (ms <= 0 || (this.#writeDeadline !== null && this.#writeDeadline.phase !== "")) return;
     this.#unsent = this.queue!.length;
-    this.#writeDeadline ??= new Deadline((phase, limit) => {
+    this.#writeDeadline ??= new Deadline(this.#time, (phase, limit) => {
       if (this.queue === null || this.queue.length === 0) return;
       if (this.queue.length < this.#unsent) this.#watchOutput();
       else this.#timeOut(phase, limit);
     });
-    this.#writeDeadline.set("writeTimeout", ms, performance.now());
+    this.#writeDeadline.set("writeTimeout", ms);
   }
 
   finish(piece: Uint8Array | null = null, trailers: FlatHeaders | null = null): void {
@@ -269,12 +274,14 @@ export class H2Exchange extends Stream implements ClientExchange {
   }
 
   async continued(ms: number): Promise<boolean> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let countdown: Countdown | undefined;
     return await Promise.race([
       new Promise<boolean>((resolve) => this.#onContinue = () => resolve(true)),
-      new Promise<boolean>((resolve) => timer = setTimeout(() => resolve(true), ms)),
+      new Promise<boolean>((resolve) =>
+        countdown = new Countdown(this.#time, ms, () => resolve(true))
+      ),
       this.head().then(() => false),
-    ]).finally(() => clearTimeout(timer));
+    ]).finally(() => countdown?.stop());
   }
 
   // ---- response --------------------------------------------------------------------------------
@@ -350,7 +357,7 @@ export class H2Exchange extends Stream implements ClientExchange {
 
   /** Given up for want of an answer: then perhaps the connection is gone, and nobody said so. */
   #suspect(): void {
-    const now = performance.now();
+    const now = this.#time.clock.now();
     const waited = now - this.#since;
     if (now - this.#session.connection.now < waited * QUIET_SHARE) return;
     if (waited >= QUIET_MS || this.#reason!.name === "TimeoutError") this.#onQuiet(this.#session);

@@ -5,28 +5,32 @@
  */
 import { ConnectionLostError } from "../message/error.ts";
 import type { Session } from "../h2/mod.ts";
-import { type TimerNode, timers } from "../time/timer_wheel.ts";
+import type { Time } from "../time/time.ts";
+import { Timer } from "../time/timer_wheel.ts";
 
 /** Opaque data of the PING. */
 const PROBE_PING = 0x7072_6f62;
 
 /** One PING to a connection that takes no new requests any more, and what its answer decides. */
-export class LivenessProbe implements TimerNode {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
-  readonly background = true;
+export class LivenessProbe extends Timer {
   readonly #session: Session;
   readonly #ms: number;
-  readonly #asked = performance.now();
+  readonly #asked: number;
 
   /** With anything from the peer within `ms` the session ends when its streams do, else at once. */
-  constructor(session: Session, ms: number) {
+  constructor(session: Session, ms: number, { clock, timers }: Time) {
+    super();
     this.#session = session;
     this.#ms = ms;
+    this.#asked = clock.now();
     session.connection.ping(PROBE_PING);
     timers.add(this, ms);
     session.closed.then(() => timers.remove(this));
+  }
+
+  /** The connection holds the process, if anything does. */
+  override get background(): boolean {
+    return true;
   }
 
   onTimeout(): void {

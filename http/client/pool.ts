@@ -4,6 +4,8 @@
  *
  * @module
  */
+import { Countdown } from "../time/countdown.ts";
+import type { Time } from "../time/time.ts";
 import { dial, type DialOptions, type Lookup } from "../net/dial.ts";
 import { ConnectionLostError, DialError } from "../message/error.ts";
 import type { ClientExchange, ExchangeTimeouts, OutgoingHead } from "./exchange.ts";
@@ -63,6 +65,7 @@ export interface Waiting {
 /** Connections to one origin by one route. */
 class Host {
   readonly #pool: Pool;
+  readonly #time: Time;
   readonly #options: PoolOptions;
   readonly #route: Route;
   readonly #key: string;
@@ -79,8 +82,9 @@ class Host {
   #closing: Promise<void> | null = null;
   #onDrained: (() => void) | null = null;
 
-  constructor(pool: Pool, options: PoolOptions, route: Route, key: string) {
+  constructor(pool: Pool, options: PoolOptions, route: Route, key: string, time: Time) {
     this.#pool = pool;
+    this.#time = time;
     this.#options = options;
     this.#route = route;
     this.#key = key;
@@ -117,7 +121,14 @@ class Host {
       if (exchange !== null) return exchange;
     }
     return new Promise((resolve, reject) => {
-      const waiter = new QueuedRequest(start, timeouts, resolve, reject, this.#giveUp);
+      const waiter = new QueuedRequest(
+        start,
+        timeouts,
+        resolve,
+        reject,
+        this.#giveUp,
+        this.#time.timers,
+      );
       this.#waiters.push(waiter);
       waiting.cancel = (reason) => this.#giveUp(waiter, reason);
       this.#dialIfNeeded();
@@ -143,6 +154,7 @@ class Host {
           timeouts,
           shared.count > 0,
           this.#suspect,
+          this.#time,
         );
         if (exchange.begin()) {
           shared.count++;
@@ -233,6 +245,7 @@ class Host {
       timeout: connectTimeout,
       signal,
       engine,
+      time: this.#time,
       ...(unixSocket === null ? {} : { path: unixSocket }),
       ...(lookup === null ? {} : { lookup }),
       ...(secure ? { tls } : {}),
@@ -262,7 +275,7 @@ class Host {
     if (h2) {
       this.#share(socket);
     } else {
-      const session = new ClientSession(socket, this, this.#options);
+      const session = new ClientSession(socket, this, this.#options, this.#time);
       this.#all.add(session);
       this.#idle.push(session);
       if (this.#waiters.length === 0) {
@@ -291,7 +304,7 @@ class Host {
       maxHeaderListSize: this.#options.maxHeaderBytes,
       maxFields: MAX_RESPONSE_FIELDS,
       ...this.#options.http2,
-    });
+    }, this.#time);
     this.#sessions.add(session);
     this.#shared = { session, count: 0 };
     session.start();
@@ -304,7 +317,8 @@ class Host {
     const { settled, streams } = session.connection;
     // It never said a word, and nobody waits for one any more.
     if (!settled && streams.size === 0) return session.destroy();
-    new LivenessProbe(session, this.#options.http2.keepalive?.timeout ?? PROBE_TIMEOUT_MS);
+    const { keepalive } = this.#options.http2;
+    new LivenessProbe(session, keepalive?.timeout ?? PROBE_TIMEOUT_MS, this.#time);
   };
 
   #drop(session: Session): void {
@@ -369,23 +383,25 @@ class Host {
   /** Resolves when the connections of HTTP/1.1 are gone, by force after a while. */
   async #drained(): Promise<void> {
     if (this.#all.size === 0) return;
-    const timer = setTimeout(() => {
+    const countdown = new Countdown(this.#time, CLOSE_GRACE_MS, () => {
       const error = new ConnectionLostError("Client was closed", "maybe");
       for (const session of [...this.#all]) session.abort(error);
-    }, CLOSE_GRACE_MS);
+    });
     await new Promise<void>((resolve) => this.#onDrained = resolve);
-    clearTimeout(timer);
+    countdown.stop();
   }
 }
 
 /** See the module. */
 export class Pool {
   readonly #options: PoolOptions;
+  readonly #time: Time;
   readonly #hosts = new Map<string, Host>();
   #closed = false;
 
-  constructor(options: PoolOptions) {
+  constructor(options: PoolOptions, time: Time) {
     this.#options = options;
+    this.#time = time;
   }
 
   /** Connections open now, and how many of HTTP/1.1 are idle. */
@@ -419,7 +435,7 @@ export class Pool {
       : `proxy ${proxy.origin} ${target.origin}`;
     let host = this.#hosts.get(key);
     if (host === undefined) {
-      this.#hosts.set(key, host = new Host(this, this.#options, route, key));
+      this.#hosts.set(key, host = new Host(this, this.#options, route, key, this.#time));
     }
     return host.acquire(start, timeouts, waiting);
   }

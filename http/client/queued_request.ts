@@ -6,18 +6,16 @@
 import { TimeoutError } from "../message/error.ts";
 import type { ClientExchange, ExchangeTimeouts, OutgoingHead } from "./exchange.ts";
 import type { LinkedList, ListItem } from "./linked_list.ts";
-import { type TimerNode, timers } from "../time/timer_wheel.ts";
+import { Timer, type TimerWheel } from "../time/timer_wheel.ts";
 
 /** See the module. */
-export class QueuedRequest implements TimerNode, ListItem<QueuedRequest> {
+export class QueuedRequest extends Timer implements ListItem<QueuedRequest> {
   list: LinkedList<QueuedRequest> | null = null;
   nextItem: QueuedRequest | null = null;
   previousItem: QueuedRequest | null = null;
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
   readonly start: OutgoingHead;
   readonly timeouts: ExchangeTimeouts;
+  readonly #timers: TimerWheel;
   readonly #resolve: (exchange: ClientExchange) => void;
   readonly #reject: (error: Error) => void;
   readonly #giveUp: (waiter: QueuedRequest, reason: Error) => void;
@@ -28,12 +26,15 @@ export class QueuedRequest implements TimerNode, ListItem<QueuedRequest> {
     resolve: (exchange: ClientExchange) => void,
     reject: (error: Error) => void,
     giveUp: (waiter: QueuedRequest, reason: Error) => void,
+    timers: TimerWheel,
   ) {
+    super();
     this.start = start;
     this.timeouts = timeouts;
     this.#resolve = resolve;
     this.#reject = reject;
     this.#giveUp = giveUp;
+    this.#timers = timers;
     if (timeouts.queueTimeout > 0) timers.add(this, timeouts.queueTimeout);
   }
 
@@ -44,12 +45,12 @@ export class QueuedRequest implements TimerNode, ListItem<QueuedRequest> {
   }
 
   resolve(exchange: ClientExchange): void {
-    timers.remove(this);
+    this.#timers.remove(this);
     this.#resolve(exchange);
   }
 
   reject(error: Error): void {
-    timers.remove(this);
+    this.#timers.remove(this);
     this.#reject(error);
   }
 }

@@ -5,6 +5,7 @@
  */
 import { ConnectionLostError } from "../message/error.ts";
 import type { Socket } from "../net/socket.ts";
+import type { Clock } from "../time/clock.ts";
 import { worked } from "../time/turn.ts";
 
 /** Capacity while little comes: what an idle connection costs. */
@@ -25,19 +26,21 @@ export class Input {
   ended = false;
   /** Why nothing can be read any more. */
   error: Error | null = null;
-  /** `performance.now()` of the last octets. */
+  /** When the last octets came, by the clock. */
   now = 0;
   /** Octets ever read. */
   total = 0;
   /** Work done on what was read, in small chunks, since {@linkcode Input.turn} was asked. */
   work = 0;
   readonly #socket: Socket;
+  readonly #clock: Clock;
   #reading: Promise<boolean> | null = null;
   #wantMore = false;
 
-  constructor(socket: Socket, head?: Uint8Array) {
+  constructor(socket: Socket, clock: Clock, head?: Uint8Array) {
     this.#socket = socket;
-    this.now = performance.now();
+    this.#clock = clock;
+    this.now = this.#clock.now();
     if (head !== undefined && head.length > 0) {
       if (head.length > this.buf.length) this.buf = new Uint8Array(head.length * 2);
       this.buf.set(head);
@@ -79,7 +82,7 @@ export class Input {
         this.ended = true;
         return 0;
       }
-      this.now = performance.now();
+      this.now = this.#clock.now();
       this.total += n;
       const turn = worked(n >> WORK_SHIFT);
       if (turn !== undefined) await turn;
@@ -111,7 +114,7 @@ export class Input {
       const n = await this.#socket.read(
         this.end === 0 ? this.buf : this.buf.subarray(this.end),
       );
-      this.now = performance.now();
+      this.now = this.#clock.now();
       if (n === null) {
         this.#reading = null;
         this.ended = true;

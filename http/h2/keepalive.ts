@@ -1,5 +1,6 @@
 import { ConnectionLostError } from "../message/error.ts";
-import { type TimerNode, timers } from "../time/timer_wheel.ts";
+import type { Time } from "../time/time.ts";
+import { Timer } from "../time/timer_wheel.ts";
 import type { Connection } from "./connection.ts";
 
 /** PING on a connection to notice that the peer is gone without a word. */
@@ -16,12 +17,8 @@ export interface KeepaliveOptions {
 }
 
 /** Sends PINGs and says when one stays unanswered. */
-export class Keepalive implements TimerNode {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
-  /** The connection's reads hold the process, if anything does. */
-  readonly background = true;
+export class Keepalive extends Timer {
+  readonly #time: Time;
   readonly #options: KeepaliveOptions;
   readonly #connection: Connection;
   readonly #onDead: (error: Error) => void;
@@ -29,19 +26,31 @@ export class Keepalive implements TimerNode {
   #waiting = false;
   #lastInput = 0;
 
-  constructor(options: KeepaliveOptions, connection: Connection, onDead: (error: Error) => void) {
+  constructor(
+    options: KeepaliveOptions,
+    connection: Connection,
+    time: Time,
+    onDead: (error: Error) => void,
+  ) {
+    super();
+    this.#time = time;
     this.#options = options;
     this.#connection = connection;
     this.#onDead = onDead;
   }
 
+  /** The connection's reads hold the process, if anything does. */
+  override get background(): boolean {
+    return true;
+  }
+
   start(): void {
-    this.#lastInput = performance.now();
-    timers.add(this, this.#options.interval);
+    this.#lastInput = this.#time.clock.now();
+    this.#time.timers.add(this, this.#options.interval);
   }
 
   stop(): void {
-    timers.remove(this);
+    this.#time.timers.remove(this);
   }
 
   /** Any input shows that the peer lives. */
@@ -49,8 +58,8 @@ export class Keepalive implements TimerNode {
     this.#lastInput = this.#connection.now;
     if (!this.#waiting) return;
     this.#waiting = false;
-    timers.remove(this);
-    timers.add(this, this.#options.interval);
+    this.#time.timers.remove(this);
+    this.#time.timers.add(this, this.#options.interval);
   }
 
   onTimeout(): void {
@@ -61,14 +70,14 @@ export class Keepalive implements TimerNode {
       );
       return;
     }
-    const quiet = performance.now() - this.#lastInput;
+    const quiet = this.#time.clock.now() - this.#lastInput;
     if (quiet < interval || (this.#connection.streams.size === 0 && !withoutStreams)) {
-      timers.add(this, Math.max(interval - quiet, interval / 10, 1));
+      this.#time.timers.add(this, Math.max(interval - quiet, interval / 10, 1));
       return;
     }
     this.#waiting = true;
     this.#sent = (this.#sent + 1) >>> 0;
     this.#connection.ping(this.#sent);
-    timers.add(this, timeout);
+    this.#time.timers.add(this, timeout);
   }
 }

@@ -1,7 +1,8 @@
 import { TimeoutError } from "../message/error.ts";
 import type { SocketWriter, WriteLimits } from "../net/socket_writer.ts";
 import { MinRate } from "../time/min_rate.ts";
-import { type TimerNode, timers } from "../time/timer_wheel.ts";
+import type { Time } from "../time/time.ts";
+import { Timer } from "../time/timer_wheel.ts";
 import type { Outbound } from "./outbound.ts";
 import type { SendQueue, StreamRecord } from "./stream_record.ts";
 
@@ -37,12 +38,8 @@ class Progress {
  * - of the connection for all the time, with twice the patience: else a peer that lets stream after
  *   stream be reset would hold their memory for ever.
  */
-export class OutputWatch implements TimerNode {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
-  /** The connection's reads hold the process, if anything does. */
-  readonly background = true;
+export class OutputWatch extends Timer {
+  readonly #time: Time;
   readonly #outbound: Outbound;
   readonly #writer: SocketWriter;
   readonly #limits: WriteLimits;
@@ -59,8 +56,11 @@ export class OutputWatch implements TimerNode {
     outbound: Outbound,
     writer: SocketWriter,
     limits: WriteLimits,
+    time: Time,
     onSlow: (error: Error) => void,
   ) {
+    super();
+    this.#time = time;
     this.#outbound = outbound;
     this.#writer = writer;
     this.#limits = limits;
@@ -71,10 +71,15 @@ export class OutputWatch implements TimerNode {
     this.#waiting = new MinRate(minWriteRate, 2 * writeTimeout);
   }
 
+  /** The connection's reads hold the process, if anything does. */
+  override get background(): boolean {
+    return true;
+  }
+
   /** Call when output may wait for a window. */
   begin(): void {
     if (this.dueTick !== 0 || this.#outbound.idle || this.#limits.writeTimeout <= 0) return;
-    const now = performance.now();
+    const now = this.#time.clock.now();
     if (this.#looked >= 0) {
       const rested = now - this.#looked;
       this.#starved.rest(rested);
@@ -82,17 +87,17 @@ export class OutputWatch implements TimerNode {
     }
     this.#looked = now;
     this.#moved = this.#writer.moved;
-    timers.add(this, this.#lookMs);
+    this.#time.timers.add(this, this.#lookMs);
   }
 
   /** The connection is over. */
   stop(): void {
-    timers.remove(this);
+    this.#time.timers.remove(this);
     this.#streams.clear();
   }
 
   onTimeout(): void {
-    const now = performance.now();
+    const now = this.#time.clock.now();
     const elapsed = now - this.#looked;
     const moved = this.#writer.moved - this.#moved;
     this.#looked = now;
@@ -106,7 +111,7 @@ export class OutputWatch implements TimerNode {
     }
     this.#lookAtStreams(now, elapsed);
     if (this.#outbound.idle) this.#streams.clear();
-    else timers.add(this, this.#lookMs);
+    else this.#time.timers.add(this, this.#lookMs);
   }
 
   #lookAtStreams(now: number, elapsed: number): void {

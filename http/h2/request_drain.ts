@@ -1,5 +1,6 @@
 import { ErrorCode } from "../message/error_code.ts";
 import { LingeringClose } from "../net/lingering_close.ts";
+import type { Time } from "../time/time.ts";
 import type { Stream } from "./stream.ts";
 
 /**
@@ -13,9 +14,9 @@ export class RequestDrain {
   readonly #limits: LingeringClose;
   #enough = false;
 
-  constructor(stream: Stream) {
+  constructor(stream: Stream, time: Time) {
     this.#stream = stream;
-    this.#limits = new LingeringClose(() => this.#over());
+    this.#limits = new LingeringClose(time, () => this.#over());
     this.#limits.start();
   }
 

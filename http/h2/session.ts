@@ -8,7 +8,7 @@ import type { FieldBlock } from "../hpack/mod.ts";
 import { LingeringClose } from "../net/lingering_close.ts";
 import type { Socket } from "../net/socket.ts";
 import { SocketWriter, type WriterEvents } from "../net/socket_writer.ts";
-import { timers } from "../time/timer_wheel.ts";
+import type { Time } from "../time/time.ts";
 import { worked } from "../time/turn.ts";
 import { Deadline } from "../time/deadline.ts";
 import { ErrorCode } from "../message/error_code.ts";
@@ -74,6 +74,7 @@ export class Session implements ConnectionOwner, WriterEvents {
   readonly closed: Promise<void>;
 
   readonly #owner: SessionOwner;
+  readonly #time: Time;
   readonly #writer: SocketWriter;
   /** Looks after output that waits for the peer's windows. A client has chosen its server. */
   readonly #watch: OutputWatch | null;
@@ -99,10 +100,12 @@ export class Session implements ConnectionOwner, WriterEvents {
     role: "client" | "server",
     socket: Socket,
     owner: SessionOwner,
-    options: SessionOptions = {},
+    options: SessionOptions,
+    time: Time,
   ) {
     this.socket = socket;
     this.#owner = owner;
+    this.#time = time;
     this.#limits = {
       prefaceTimeout: options.prefaceTimeout ?? 10_000,
       settingsTimeout: options.settingsTimeout ?? 10_000,
@@ -115,14 +118,14 @@ export class Session implements ConnectionOwner, WriterEvents {
       minWriteRate: options.minWriteRate ?? 0,
     };
     const { outbound, writer } = this.connection;
-    this.#writer = new SocketWriter(socket, limits, this, writer.out);
+    this.#writer = new SocketWriter(socket, limits, this, time, writer.out);
     this.#watch = role === "client"
       ? null
-      : new OutputWatch(outbound, this.#writer, limits, (error) => {
+      : new OutputWatch(outbound, this.#writer, limits, time, (error) => {
         this.#giveUp(error, ErrorCode.ENHANCE_YOUR_CALM);
       });
-    this.#deadline = new Deadline((name) => this.#onDeadline(name));
-    this.#unrefTimer = new Deadline(() => {
+    this.#deadline = new Deadline(time, (name) => this.#onDeadline(name));
+    this.#unrefTimer = new Deadline(time, () => {
       // Until the peer's SETTINGS come somebody waits for the connection itself.
       if (!this.connection.settled) return this.#unrefSoon();
       if (this.connection.streams.size > 0) return;
@@ -132,14 +135,15 @@ export class Session implements ConnectionOwner, WriterEvents {
     this.#keepalive = options.keepalive === undefined ? null : new Keepalive(
       options.keepalive,
       this.connection,
+      time,
       (error) => this.#end(error),
     );
   }
 
   /** Starts the connection. `head` are bytes already read from the socket. */
   start(head?: Uint8Array): void {
-    timers.retain();
-    this.connection.now = performance.now();
+    this.#time.timers.retain();
+    this.connection.now = this.#time.clock.now();
     this.connection.start();
     this.#setDeadline();
     this.#onIdle();
@@ -165,7 +169,7 @@ export class Session implements ConnectionOwner, WriterEvents {
       this.connection.ping(GOAWAY_PING);
     }
     if (deadline > 0 && this.#phase.kind !== "closed") {
-      this.#cutAt = Math.min(this.#cutAt, performance.now() + deadline);
+      this.#cutAt = Math.min(this.#cutAt, this.#time.clock.now() + deadline);
       this.#setDeadline();
     }
     return this.closed;
@@ -325,7 +329,7 @@ export class Session implements ConnectionOwner, WriterEvents {
   #take(buf: Uint8Array, start: number, end: number): number | Promise<number> {
     const { connection } = this;
     this.#turn = 0;
-    connection.now = performance.now();
+    connection.now = this.#time.clock.now();
     let turn: Promise<void> | undefined;
     let done: boolean;
     do {
@@ -355,7 +359,7 @@ export class Session implements ConnectionOwner, WriterEvents {
   }
 
   #setDeadline(): void {
-    const now = performance.now();
+    const now = this.#time.clock.now();
     const limit = limitOf(this.#phase, this.connection.streams.size === 0, this.#limits);
     const left = this.#cutAt - now;
     if (left < (limit?.ms ?? Infinity)) this.#deadline.set(CUT, Math.max(left, 1), now);
@@ -403,7 +407,7 @@ export class Session implements ConnectionOwner, WriterEvents {
   }
 
   #unrefSoon(): void {
-    this.#unrefTimer.set("unref", UNREF_AFTER_MS, performance.now());
+    this.#unrefTimer.set("unref", UNREF_AFTER_MS);
   }
 
   #endIfDrained(): void {
@@ -424,7 +428,7 @@ export class Session implements ConnectionOwner, WriterEvents {
       error instanceof TimeoutError || this.connection.role === "client";
     this.#move({ kind: "linger", error });
     this.#keepalive?.stop();
-    this.#lingering = new LingeringClose(() => this.#end(error));
+    this.#lingering = new LingeringClose(this.#time, () => this.#end(error));
     if (hurried) this.#lingering.hurry();
     this.#lingering.start();
     this.socket.closeWrite().catch(() => {});
@@ -444,7 +448,7 @@ export class Session implements ConnectionOwner, WriterEvents {
         : new ConnectionLostError(error.message, "maybe", { cause: error }),
     );
     this.socket.close();
-    timers.release();
+    this.#time.timers.release();
     this.#owner.onClosed(error);
     this.#resolveClosed();
   }

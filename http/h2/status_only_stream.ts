@@ -1,14 +1,17 @@
 import type { FieldBlock } from "../hpack/mod.ts";
+import type { Time } from "../time/time.ts";
 import { Stream } from "./stream.ts";
 import { RequestDrain } from "./request_drain.ts";
 
 /** Answers a request with a status alone: over a limit, or not to be served. */
 export class StatusOnlyStream extends Stream {
   readonly #status: number;
+  readonly #time: Time;
   #drain: RequestDrain | null = null;
 
-  constructor(status: number) {
+  constructor(status: number, time: Time) {
     super();
+    this.#time = time;
     this.#status = status;
   }
 
@@ -16,7 +19,7 @@ export class StatusOnlyStream extends Stream {
     // Trailers, should they come, change nothing.
     if (this.#drain !== null) return;
     this.sendHeaders([":status", String(this.#status), "content-length", "0"], true);
-    if (!end) this.#drain = new RequestDrain(this);
+    if (!end) this.#drain = new RequestDrain(this, this.#time);
   }
 
   onData(_buf: Uint8Array, start: number, end: number): void {

@@ -8,7 +8,8 @@ import { isIP } from "node:net";
 import { setImmediate } from "node:timers";
 import { abortable } from "@std/async";
 import { DialError, TimeoutError } from "../message/error.ts";
-import { MAX_TIMER_MS } from "../message/options.ts";
+import { Countdown } from "../time/countdown.ts";
+import type { Time } from "../time/time.ts";
 import { handshake } from "./handshake.ts";
 import { race } from "./happy_eyeballs.ts";
 import { checkPlatformWays, connectPlatformTls } from "./platform_tls.ts";
@@ -39,6 +40,8 @@ export interface DialOptions {
   readonly lookup?: Lookup;
   /** `"deno"`: by the platform's own calls alone. @default {"own"} */
   readonly engine?: ClientEngine;
+  /** What `timeout` goes by. */
+  readonly time: Time;
 }
 
 /** The default of {@linkcode DialOptions.timeout}: the least gRPC gives a connection attempt. */
@@ -106,6 +109,7 @@ export class Attempt implements Opening {
         await this.#lookUp(lookup, hostname),
         (address, signal) => connectTcp(address, port, signal),
         signal,
+        this.#options.time,
       ),
     );
     conn.setNoDelay(true);
@@ -153,13 +157,15 @@ export class Attempt implements Opening {
 
   /** Does `open` under the deadline and the signal; what it held is closed if it fails. */
   async run(open: (attempt: this) => Promise<Socket>): Promise<Socket> {
-    const { signal, timeout = DEFAULT_DIAL_TIMEOUT_MS } = this.#options;
+    const { signal, time, timeout = DEFAULT_DIAL_TIMEOUT_MS } = this.#options;
     signal?.throwIfAborted();
     const onAbort = () => this.#giveUp(signal!.reason);
     signal?.addEventListener("abort", onAbort, { once: true });
-    const timer = timeout > 0 && timeout <= MAX_TIMER_MS
-      ? setTimeout(() => this.#giveUp(new TimeoutError("connectTimeout", timeout)), timeout)
-      : undefined;
+    const countdown = timeout > 0
+      ? new Countdown(time, timeout, () => {
+        this.#giveUp(new TimeoutError("connectTimeout", timeout));
+      })
+      : null;
     try {
       const socket = await open(this);
       if (!this.signal.aborted) return socket;
@@ -171,7 +177,7 @@ export class Attempt implements Opening {
       const { reason } = this.signal;
       throw reason instanceof TimeoutError ? this.#error(reason) : reason;
     } finally {
-      clearTimeout(timer);
+      countdown?.stop();
       signal?.removeEventListener("abort", onAbort);
     }
   }

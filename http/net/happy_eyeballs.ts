@@ -4,6 +4,8 @@
  * @module
  */
 import { isIP } from "node:net";
+import { Countdown } from "../time/countdown.ts";
+import type { Time } from "../time/time.ts";
 
 /**
  * Milliseconds before the next address is tried beside one that does not answer (RFC 8305 §5).
@@ -39,6 +41,7 @@ export function race<C extends { close(): void }>(
   addresses: readonly string[],
   connect: (address: string, signal: AbortSignal) => Promise<C>,
   signal: AbortSignal,
+  time: Time,
 ): Promise<C> {
   const waiting = interleave(addresses);
   const losers = new AbortController();
@@ -46,25 +49,25 @@ export function race<C extends { close(): void }>(
     let running = 0;
     let over = false;
     let failure: { error: unknown } | null = null;
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let countdown: Countdown | undefined;
     const onAbort = () => finish(() => reject(signal.reason));
     const finish = (settle: () => void) => {
       if (over) return;
       over = true;
-      clearTimeout(timer);
+      countdown?.stop();
       signal.removeEventListener("abort", onAbort);
       settle();
       losers.abort();
     };
     const next = () => {
-      clearTimeout(timer);
+      countdown?.stop();
       const address = waiting.shift();
       if (address === undefined) {
         if (running === 0) finish(() => reject(failure!.error));
         return;
       }
       running++;
-      timer = setTimeout(next, ATTEMPT_DELAY_MS);
+      countdown = new Countdown(time, ATTEMPT_DELAY_MS, next);
       connect(address, losers.signal).then((conn) => {
         if (over) conn.close();
         else finish(() => resolve(conn));

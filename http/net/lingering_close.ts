@@ -9,6 +9,7 @@
  *
  * @module
  */
+import type { Time } from "../time/time.ts";
 import { Deadline } from "../time/deadline.ts";
 
 /** Milliseconds a peer may be silent. */
@@ -26,18 +27,20 @@ export const LINGER_BYTES: number = 64 << 20;
 
 /** The limits of one lingering close: when it is over, `onOver` is called, once. */
 export class LingeringClose {
+  readonly #time: Time;
   readonly #deadline: Deadline;
   #silence = LINGER_SILENCE_MS;
   #end = Infinity;
   #left = LINGER_BYTES;
 
-  constructor(onOver: () => void) {
-    this.#deadline = new Deadline(onOver);
+  constructor(time: Time, onOver: () => void) {
+    this.#time = time;
+    this.#deadline = new Deadline(time, onOver);
   }
 
   /** The answer is out: time counts from now on. */
   start(): void {
-    const now = performance.now();
+    const now = this.#time.clock.now();
     this.#end = now + LINGER_MS;
     this.#watch(now);
   }
@@ -45,14 +48,14 @@ export class LingeringClose {
   /** Waits shorter for a silent peer. */
   hurry(): void {
     this.#silence = LINGER_HURRY_MS;
-    if (this.#end < Infinity) this.#watch(performance.now());
+    if (this.#end < Infinity) this.#watch(this.#time.clock.now());
   }
 
   /** `n` bytes came and were dropped. False if that was enough. */
   dropped(n: number): boolean {
     this.#left -= n;
     if (this.#left < 0) return false;
-    if (this.#end < Infinity) this.#watch(performance.now());
+    if (this.#end < Infinity) this.#watch(this.#time.clock.now());
     return true;
   }
 

@@ -13,6 +13,7 @@ import {
   parseAddr,
 } from "./listen_options.ts";
 import { denoSocket, type Socket } from "./socket.ts";
+import type { Clock } from "../time/clock.ts";
 import { acceptTcp, listenTcp } from "./tcp_listener.ts";
 import { tlsListener } from "./tls_listener.ts";
 
@@ -24,6 +25,7 @@ const EVERYBODY: Admission = { enter: () => true, leave: () => {} };
  */
 export function openListener(
   options: ListenOptions,
+  clock: Clock,
   onSocket: (socket: Socket) => void,
   onError: AcceptErrorHandler = () => {},
   admission: Admission = EVERYBODY,
@@ -32,12 +34,13 @@ export function openListener(
   checkListenOptions(options);
   const { backlog } = options;
   if (options.tls === true) {
-    return tlsListener(options, hostname, port, onSocket, onError, admission);
+    return tlsListener(options, clock, hostname, port, onSocket, onError, admission);
   }
-  return plainListener(hostname, port, backlog, onSocket, onError, admission);
+  return plainListener(clock, hostname, port, backlog, onSocket, onError, admission);
 }
 
 function plainListener(
+  clock: Clock,
   hostname: string,
   port: number,
   backlog: number | undefined,
@@ -46,17 +49,22 @@ function plainListener(
   admission: Admission,
 ): Listener {
   const listener = listenTcp(hostname, port, backlog);
-  const accepting = acceptTcp(listener, (conn) => {
-    const { hostname } = conn.remoteAddr as Deno.NetAddr;
-    if (!admission.enter(hostname, 0)) return conn.close();
-    const socket = denoSocket(conn, null, () => admission.leave(hostname));
-    try {
-      onSocket(socket);
-    } catch (error) {
-      socket.close();
-      throw error;
-    }
-  }, onError);
+  const accepting = acceptTcp(
+    listener,
+    (conn) => {
+      const { hostname } = conn.remoteAddr as Deno.NetAddr;
+      if (!admission.enter(hostname, 0)) return conn.close();
+      const socket = denoSocket(conn, null, () => admission.leave(hostname));
+      try {
+        onSocket(socket);
+      } catch (error) {
+        socket.close();
+        throw error;
+      }
+    },
+    onError,
+    clock,
+  );
   return {
     addr: joinAddr(listener.addr.hostname, listener.addr.port),
     port: listener.addr.port,

@@ -7,6 +7,7 @@
 import { ConnectionLostError, TimeoutError } from "../message/error.ts";
 import { tellError } from "../message/tell.ts";
 import { MinRate } from "../time/min_rate.ts";
+import type { Time } from "../time/time.ts";
 import { Deadline } from "../time/deadline.ts";
 import { OutBuffer, PIECE_CHANGED } from "./out_buffer.ts";
 import type { Socket } from "./socket.ts";
@@ -81,6 +82,7 @@ export class SocketWriter {
   readonly #socket: Socket;
   readonly #limits: WriteLimits;
   readonly #events: WriterEvents;
+  readonly #time: Time;
   readonly #deadline: Deadline;
   /** The rest of the batch that is being written. */
   #piece: Uint8Array | null = null;
@@ -98,13 +100,15 @@ export class SocketWriter {
     socket: Socket,
     limits: WriteLimits,
     events: WriterEvents,
+    time: Time,
     out: OutBuffer = new OutBuffer(),
   ) {
     this.#socket = socket;
     this.#limits = limits;
     this.#events = events;
     this.out = out;
-    this.#deadline = new Deadline(() => this.#onSlow());
+    this.#time = time;
+    this.#deadline = new Deadline(time, () => this.#onSlow());
   }
 
   /** Bytes the socket has not taken. */
@@ -174,7 +178,7 @@ export class SocketWriter {
   #watch(): void {
     const { writeTimeout } = this.#limits;
     if (writeTimeout <= 0) return;
-    this.#counted = this.#took = performance.now();
+    this.#counted = this.#took = this.#time.clock.now();
     // A full bucket; the object of the last wait was emptied seldom.
     if (this.#rate === null || this.#rate.left < writeTimeout) {
       this.#rate = new MinRate(this.#limits.minWriteRate, writeTimeout);
@@ -211,7 +215,7 @@ export class SocketWriter {
   /** The peer took `n` bytes and has to take more. False, and the end, if it is too slow. */
   #count(n: number): boolean {
     if (this.#deadline.phase === "") return true;
-    const now = performance.now();
+    const now = this.#time.clock.now();
     const rate = this.#rate!;
     const fast = rate.count(now - this.#counted, n);
     this.#counted = this.#took = now;
@@ -222,7 +226,7 @@ export class SocketWriter {
 
   #onSlow(): void {
     const { writeTimeout } = this.#limits;
-    const silent = performance.now() - this.#took >= writeTimeout;
+    const silent = this.#time.clock.now() - this.#took >= writeTimeout;
     this.fail(new TimeoutError(silent ? "writeTimeout" : "minWriteRate", writeTimeout));
   }
 

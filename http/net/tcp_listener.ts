@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { delay } from "@std/async";
+import type { Clock } from "../time/clock.ts";
 import { type AcceptErrorHandler, joinAddr } from "./listen_options.ts";
 
 /** Opens a port. Throws the system's error if it cannot be had. "" is every IPv4 interface. */
@@ -43,6 +43,7 @@ export function acceptTcp(
   listener: Deno.TcpListener,
   onConn: (conn: Deno.TcpConn) => void,
   onError: AcceptErrorHandler,
+  clock: Clock,
 ): { close(): Promise<void> } {
   let open = true;
   const loop = (async () => {
@@ -53,7 +54,7 @@ export function acceptTcp(
       } catch (error) {
         if (!open) return;
         onError(error, true);
-        await delay(ACCEPT_RETRY_MS);
+        await clock.sleep(ACCEPT_RETRY_MS);
         continue;
       }
       try {

@@ -26,11 +26,13 @@ import {
 import { NodeDuplex } from "./node_duplex.ts";
 import { nodeInternals } from "./node_internals.ts";
 import { denoSocket, nodeSocket, type Socket, type TlsInfo } from "./socket.ts";
+import type { Clock } from "../time/clock.ts";
 import { acceptTcp, listenTcp } from "./tcp_listener.ts";
 
 /** Opens a port for TLS. Throws at once if the certificates or the port cannot be had. */
 export function tlsListener(
   options: ListenOptions,
+  clock: Clock,
   hostname: string,
   port: number,
   onSocket: (socket: Socket) => void,
@@ -40,7 +42,9 @@ export function tlsListener(
   const acceptor = new TlsAcceptor(options, onSocket, onError, admission);
   const { server } = acceptor;
   const bound = bind(server, hostname, port, options.backlog);
-  if (bound === null) return throughScript(acceptor, hostname, port, options.backlog, onError);
+  if (bound === null) {
+    return throughScript(acceptor, clock, hostname, port, options.backlog, onError);
+  }
   server.on("error", (error) => onError(error, true));
   let closing: Promise<void> | null = null;
   return {
@@ -59,13 +63,14 @@ export function tlsListener(
 /** The way without anything undocumented. */
 function throughScript(
   acceptor: TlsAcceptor,
+  clock: Clock,
   hostname: string,
   port: number,
   backlog: number | undefined,
   onError: AcceptErrorHandler,
 ): Listener {
   const listener = listenTcp(hostname, port, backlog);
-  const accepting = acceptTcp(listener, (conn) => acceptor.wrap(denoSocket(conn)), onError);
+  const accepting = acceptTcp(listener, (conn) => acceptor.wrap(denoSocket(conn)), onError, clock);
   return {
     addr: joinAddr(listener.addr.hostname, listener.addr.port),
     port: listener.addr.port,

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Time } from "../time/time.ts";
 import { Deadline } from "../time/deadline.ts";
 import type { ServerLimits } from "./limits.ts";
 
@@ -24,14 +25,19 @@ export class ConnectionAge {
   readonly #deadline: Deadline;
 
   /** Counts from now on: `retire` is called at the age, `cut` when the grace after it is over. */
-  constructor(limits: Required<ServerLimits>, retire: () => void, cut: () => void) {
+  constructor(
+    limits: Required<ServerLimits>,
+    time: Time,
+    retire: () => void,
+    cut: () => void,
+  ) {
     const { maxConnectionAge, maxConnectionAgeGrace } = limits;
-    this.#deadline = new Deadline((phase) => {
+    this.#deadline = new Deadline(time, (phase) => {
       if (phase !== "maxConnectionAge") return cut();
-      this.#deadline.set("maxConnectionAgeGrace", maxConnectionAgeGrace, performance.now());
+      this.#deadline.set("maxConnectionAgeGrace", maxConnectionAgeGrace);
       retire();
     });
-    this.#deadline.set("maxConnectionAge", jittered(maxConnectionAge), performance.now());
+    this.#deadline.set("maxConnectionAge", jittered(maxConnectionAge));
   }
 
   /** The connection is gone, or is not HTTP any more. */

@@ -1,11 +1,14 @@
 import type { MessageError } from "../message/message_error.ts";
 import type { Socket } from "../net/socket.ts";
+import type { Time } from "../time/time.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { ServerStream } from "./stream.ts";
 
 /** What the connections of a server ask of it, whatever their version. */
 export interface ExchangeHost {
   readonly limits: Required<ServerLimits>;
+  /** What they go by. */
+  readonly time: Time;
   /** Serves one exchange. Never rejects; undefined if it is over already. */
   handle(stream: ServerStream): Promise<void> | undefined;
   /** Called when a request that could not be read was refused. */

@@ -19,6 +19,7 @@ import { BodyTooLargeError } from "../message/error.ts";
 import { bodyRate, type ServerLimits } from "./limits.ts";
 import type { Socket, SocketAddress } from "../net/socket.ts";
 import type { MinRate } from "../time/min_rate.ts";
+import type { Time } from "../time/time.ts";
 import { Deadline } from "../time/deadline.ts";
 import { platformWebSocket } from "./platform_websocket.ts";
 import { remember } from "./websocket.ts";
@@ -103,6 +104,7 @@ export class FetchStream extends ServerStream {
   protected readonly trailerFields: FlatHeaders = [];
   readonly #source: Request;
   readonly #limits: Required<ServerLimits>;
+  readonly #time: Time;
   #resolve!: (response: Response) => void;
   #answer: Answer = NONE;
   /** Content-length the handler gave, or -1. */
@@ -128,8 +130,10 @@ export class FetchStream extends ServerStream {
     remote: Deno.Addr | undefined,
     localAddr: SocketAddress | null,
     limits: Required<ServerLimits>,
+    time: Time,
   ) {
     super();
+    this.#time = time;
     this.#source = request;
     this.#limits = limits;
     this.#bodyDone = request.body === null;
@@ -219,7 +223,7 @@ export class FetchStream extends ServerStream {
     }
     try {
       this.#reader ??= this.#source.body!.getReader();
-      const begun = performance.now();
+      const begun = this.#time.clock.now();
       const { done, value } = await this.#wait(this.#reader.read(), begun);
       if (done) {
         if (this.#received < this.#length) throw new Error("the body ended early");
@@ -232,7 +236,7 @@ export class FetchStream extends ServerStream {
       if (maxBodyBytes > 0 && this.#received > maxBodyBytes) {
         throw new BodyTooLargeError(maxBodyBytes, "limits.maxBodyBytes");
       }
-      const waited = performance.now() - begun;
+      const waited = this.#time.clock.now() - begun;
       this.#bodyRate ??= bodyRate(this.#limits);
       if (this.#bodyRate?.count(waited, value.length) === false) {
         throw new TimeoutError("minBodyRate", Math.round(waited));
@@ -253,14 +257,15 @@ export class FetchStream extends ServerStream {
 
   /** Waits until the platform would have told that the client broke off. Rejects if it did. */
   async #confirmed(): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, CONFIRM_MS));
+    await this.#time.clock.sleep(CONFIRM_MS);
     if (this.requestFault !== null) throw this.requestFault;
   }
 
   /** Waits for a piece of the body, no longer than `bodyTimeout`. */
   #wait<T>(read: Promise<T>, begun: number): Promise<T> {
-    const deadline = this.#deadline ??= new Deadline((phase, ms) =>
-      this.#rejectRead?.(new TimeoutError(phase, ms))
+    const deadline = this.#deadline ??= new Deadline(
+      this.#time,
+      (phase, ms) => this.#rejectRead?.(new TimeoutError(phase, ms)),
     );
     deadline.set("bodyTimeout", this.#limits.bodyTimeout, begun);
     return new Promise<T>((resolve, reject) => {

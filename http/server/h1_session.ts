@@ -11,7 +11,7 @@ import { ConnectionAge } from "./connection_age.ts";
 import { LingeringClose } from "../net/lingering_close.ts";
 import type { Socket } from "../net/socket.ts";
 import type { MinRate } from "../time/min_rate.ts";
-import { timers } from "../time/timer_wheel.ts";
+import type { Time } from "../time/time.ts";
 import { Deadline } from "../time/deadline.ts";
 import type { Carrier } from "../websocket/connection.ts";
 import type { Upgraded } from "./websocket.ts";
@@ -56,6 +56,7 @@ export class ServerSession implements ConnectionHost {
   closing = false;
   /** The connection is old: the next response ends it. */
   aged = false;
+  readonly #time: Time;
   readonly #age: ConnectionAge | null;
   readonly #host: ExchangeHost;
   readonly #headLimits: HeadLimits;
@@ -86,18 +87,21 @@ export class ServerSession implements ConnectionHost {
     this.socket = socket;
     this.#host = host;
     this.limits = host.limits;
+    const { time } = host;
+    this.#time = time;
     this.#headLimits = {
       maxHeaderBytes: host.limits.maxHeaderBytes,
       maxHeaderFields: host.limits.maxHeaderFields,
       maxTargetBytes: host.limits.maxTargetBytes,
     };
-    this.input = new Input(socket, head);
+    this.input = new Input(socket, time.clock, head);
     this.output = new SocketWriter(socket, host.limits, {
       onWriteError: (error) => this.#onLost(error),
-    });
-    this.#deadline = new Deadline((phase, ms) => this.#onTimeout(phase, ms));
+    }, time);
+    this.#deadline = new Deadline(time, (phase, ms) => this.#onTimeout(phase, ms));
     this.#age = host.limits.maxConnectionAge === 0 ? null : new ConnectionAge(
       host.limits,
+      time,
       () => this.aged = true,
       () => this.destroy(),
     );
@@ -105,7 +109,7 @@ export class ServerSession implements ConnectionHost {
 
   /** Serves the connection to its end. Never rejects. */
   async run(): Promise<void> {
-    timers.retain();
+    this.#time.timers.retain();
     try {
       await this.#serve();
     } catch (error) {
@@ -115,7 +119,7 @@ export class ServerSession implements ConnectionHost {
       this.#age?.stop();
       this.output.stop();
       this.socket.close();
-      timers.release();
+      this.#time.timers.release();
     }
   }
 
@@ -146,6 +150,7 @@ export class ServerSession implements ConnectionHost {
     this.#upgraded = make({
       input: this.input,
       output: this.output,
+      time: this.#time,
       finish: () => this.#finish(),
       cut: (error) => this.#onLost(error),
     });
@@ -286,7 +291,7 @@ export class ServerSession implements ConnectionHost {
   /** Waits for a read of body octets, within the limits on slowness. */
   waitForBody<T>(read: Promise<T>): Promise<T> {
     const { limits } = this;
-    const begun = performance.now();
+    const begun = this.#time.clock.now();
     this.#bodyRate ??= bodyRate(limits);
     this.#deadline.set("bodyTimeout", limits.bodyTimeout, begun);
     return new Promise<T>((resolve, reject) => {
@@ -405,7 +410,7 @@ export class ServerSession implements ConnectionHost {
    */
   async #lingeringClose(): Promise<void> {
     const { input, output, socket } = this;
-    const lingering = this.#lingering = new LingeringClose(() => {
+    const lingering = this.#lingering = new LingeringClose(this.#time, () => {
       this.#onLost(new ConnectionLostError("Connection was closed by this side", "maybe"));
     });
     if (this.closing) lingering.hurry();

@@ -251,16 +251,16 @@ export class H2ServerStream extends ServerStream {
         this.sendInfo(100, []);
       }
     }
-    const { limits } = this.#host;
-    const begun = performance.now();
-    this.#deadline ??= new Deadline((phase, ms) => this.#fail(new TimeoutError(phase, ms)));
+    const { limits, time } = this.#host;
+    const begun = time.clock.now();
+    this.#deadline ??= new Deadline(time, (phase, ms) => this.#fail(new TimeoutError(phase, ms)));
     this.#bodyRate ??= bodyRate(limits);
     this.#deadline.set("bodyTimeout", limits.bodyTimeout, begun);
     return new Promise<void>((resolve, reject) => {
       this.#reader = {
         resolve: () => {
           this.#deadline!.clear();
-          const waited = performance.now() - begun;
+          const waited = time.clock.now() - begun;
           this.#waited += waited;
           const came = this.#received - this.#counted;
           this.#counted = this.#received;
@@ -292,7 +292,7 @@ export class H2ServerStream extends ServerStream {
     this.#deadline?.stop();
     if (this.#ended || this.wire.closed) return;
     this.#fail(new StreamResetError(ErrorCode.NO_ERROR, "local", "the response is complete"));
-    this.#drain ??= new RequestDrain(this.wire);
+    this.#drain ??= new RequestDrain(this.wire, this.#host.time);
   }
 
   // ---- response --------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
  * @module
  */
 import { PROTOCOLS } from "../net/listen_options.ts";
+import { SYSTEM_TIME, type Time } from "../time/time.ts";
 import {
   checkServerOptions,
   type HttpServer,
@@ -38,12 +39,22 @@ export function listen(options: ServerOptions & { readonly engine: "deno" }): Pl
 /** With the module's own engine. */
 export function listen(options: ServerOptions): HttpServer;
 export function listen(options: ServerOptions): HttpServer | PlatformServer {
+  if (options?.engine !== "deno") return listenAt(SYSTEM_TIME, options);
   checkServerOptions(options);
-  if (options.engine === "deno") return listenDeno(options);
+  return listenDeno(options, SYSTEM_TIME);
+}
+
+/**
+ * {@linkcode listen} with the module's own engine, by another clock.
+ *
+ * @internal
+ */
+export function listenAt(time: Time, options: ServerOptions): HttpServer {
+  checkServerOptions(options);
   const { registrar, alpnProtos = PROTOCOLS } = options;
   return serve({
     ...options,
     alpnProtos,
     router: routerOf(registrar) ?? undefined,
-  });
+  }, time);
 }

@@ -6,12 +6,15 @@
 import type { RequestHead, Session, Stream } from "../h2/mod.ts";
 import type { FieldBlock } from "../hpack/mod.ts";
 import type { ErrorListener } from "./handler.ts";
+import type { Time } from "../time/time.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { ServerStream } from "./stream.ts";
 
 /** What a server lends to those who run handlers on it. */
 export interface HandlerHost {
   readonly limits: Required<ServerLimits>;
+  /** What they go by. */
+  readonly time: Time;
   /** Counts a handler. False, with nothing counted, if as many as allowed are at work. */
   handlerStarted(): boolean;
   /** A handler that was counted is done. */

@@ -8,19 +8,15 @@ import { FetchStream, readFetchHead } from "./fetch_stream.ts";
 import { type ErrorListener, type Handler, runHandler } from "./handler.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
 import type { PlatformServer, ServerOptions } from "./options.ts";
-import {
-  checkBoolean,
-  checkCallback,
-  checkOptions,
-  MAX_TIMER_MS,
-  optionNames,
-} from "../message/options.ts";
+import { checkBoolean, checkCallback, checkOptions, optionNames } from "../message/options.ts";
 import { checkListenOptions, parseAddr } from "../net/listen_options.ts";
 import { namingAddress } from "../net/tcp_listener.ts";
 import { checkMountable, type ExchangeRouter, type Mountable } from "./mountable.ts";
 import { NOT_FOUND } from "./server.ts";
 import type { SocketAddress } from "../net/socket.ts";
 import { formatAddress } from "../net/address.ts";
+import { Countdown } from "../time/countdown.ts";
+import { SYSTEM_TIME, type Time } from "../time/time.ts";
 import type { ServerStream } from "./stream.ts";
 
 /** A handler of `Deno.serve`. */
@@ -70,6 +66,7 @@ function keptLimits(
 /** Runs handlers for web requests, and counts them. */
 class Dispatcher {
   readonly #limits: Required<ServerLimits>;
+  readonly #time: Time;
   readonly #handler: Handler;
   readonly #router: ExchangeRouter | undefined;
   readonly #compress: boolean;
@@ -82,10 +79,12 @@ class Dispatcher {
   constructor(
     handler: Handler | undefined,
     limits: Required<ServerLimits>,
+    time: Time,
     { registrar, compress = false, onError }: FetchHandlerOptions,
   ) {
     this.#handler = handler === undefined ? NOT_FOUND : withUpgrades(handler);
     this.#limits = limits;
+    this.#time = time;
     this.#router = checkMountable("make a handler", registrar);
     this.#compress = compress;
     this.#onError = onError;
@@ -101,7 +100,14 @@ class Dispatcher {
     const head = readFetchHead(request);
     if (typeof head === "number") return Promise.resolve(new Response(null, { status: head }));
     const { localAddr } = this;
-    const stream = new FetchStream(request, head, info?.remoteAddr, localAddr, this.#limits);
+    const stream = new FetchStream(
+      request,
+      head,
+      info?.remoteAddr,
+      localAddr,
+      this.#limits,
+      this.#time,
+    );
     if (this.handlers >= this.#limits.maxHandlers) {
       stream.respond(503, { "retry-after": "1" }, true);
     } else if (stream.tooLarge) stream.respond(413, null, true);
@@ -186,13 +192,26 @@ export function fetchHandler(
   handler: Handler,
   options: FetchHandlerOptions = {},
 ): (request: Request, info?: Deno.ServeHandlerInfo) => Promise<Response> {
+  return fetchHandlerAt(SYSTEM_TIME, handler, options);
+}
+
+/**
+ * {@linkcode fetchHandler} by another clock.
+ *
+ * @internal
+ */
+export function fetchHandlerAt(
+  time: Time,
+  handler: Handler,
+  options: FetchHandlerOptions = {},
+): FetchHandler {
   checkOptions("make a handler", FETCH_NAMES, options);
   checkBoolean("make a handler", "compress", options.compress);
   checkCallback("make a handler", "onError", options.onError);
   if (typeof handler !== "function") {
     throw new TypeError(`Cannot make a handler as it must be a function: got ${typeof handler}`);
   }
-  return new Dispatcher(handler, keptLimits(options.limits, KEPT_LIMITS), options).fetch;
+  return new Dispatcher(handler, keptLimits(options.limits, KEPT_LIMITS), time, options).fetch;
 }
 
 const FETCH_NAMES = optionNames<FetchHandlerOptions>({
@@ -245,12 +264,12 @@ function checkKept(options: ServerOptions): void {
 }
 
 /** `listen({ engine: "deno" })`. */
-export function listenDeno(options: ServerOptions): PlatformServer {
+export function listenDeno(options: ServerOptions, time: Time): PlatformServer {
   checkKept(options);
   const limits = keptLimits(options.limits, [...KEPT_LIMITS, "drainTimeout"]);
   const { certs, handler, tls } = options;
   const { hostname, port } = parseAddr(options.addr);
-  const dispatcher = new Dispatcher(handler, limits, options as FetchHandlerOptions);
+  const dispatcher = new Dispatcher(handler, limits, time, options as FetchHandlerOptions);
   const serving = {
     port,
     ...(hostname === "" ? {} : { hostname }),
@@ -263,7 +282,7 @@ export function listenDeno(options: ServerOptions): PlatformServer {
   // On every interface there is no telling on which a connection came.
   if (addr.hostname !== "0.0.0.0" && addr.hostname !== "::") dispatcher.localAddr = addr;
   let closing: Promise<void> | undefined;
-  const close = () => closing ??= drain(server, dispatcher, limits.drainTimeout);
+  const close = () => closing ??= drain(server, dispatcher, limits.drainTimeout, time);
   return {
     addr: formatAddress(addr),
     port: addr.port,
@@ -287,22 +306,27 @@ const FLUSH_MS = 1000;
  * Lets what runs finish for `ms`, then breaks it off. The platform has no way to cut a connection
  * once it shuts down (its `signal` then throws), so one that does not take its answer is left to it.
  */
-async function drain(server: Deno.HttpServer, dispatcher: Dispatcher, ms: number): Promise<void> {
+async function drain(
+  server: Deno.HttpServer,
+  dispatcher: Dispatcher,
+  ms: number,
+  time: Time,
+): Promise<void> {
   const drained = server.shutdown().then(() => dispatcher.idle());
   // As everywhere, 0 is no limit.
-  if (ms === 0 || await within(drained, ms)) return await drained;
+  if (ms === 0 || await within(drained, ms, time)) return await drained;
   dispatcher.cut();
-  await within(drained, FLUSH_MS);
+  await within(drained, FLUSH_MS, time);
 }
 
-async function within(promise: Promise<void>, ms: number): Promise<boolean> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
+async function within(promise: Promise<void>, ms: number, time: Time): Promise<boolean> {
+  let countdown: Countdown | undefined;
   const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), Math.min(ms, MAX_TIMER_MS));
+    countdown = new Countdown(time, ms, () => resolve(false));
   });
   try {
     return await Promise.race([promise.then(() => true), late]);
   } finally {
-    clearTimeout(timer);
+    countdown?.stop();
   }
 }

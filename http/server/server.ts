@@ -12,7 +12,7 @@ import { type ErrorListener, type Handler, runHandler } from "./handler.ts";
 import { latin1 } from "../message/headers.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
 import type { ExchangeRouter, HandlerHost } from "./mountable.ts";
-import { givenOptions, MAX_TIMER_MS } from "../message/options.ts";
+import { givenOptions } from "../message/options.ts";
 import type { Inspect } from "../message/inspect.ts";
 import { printable, tell, tellError } from "../message/tell.ts";
 import type { Certificate } from "../net/certificate.ts";
@@ -23,6 +23,8 @@ import type { Socket } from "../net/socket.ts";
 import { ConnectionAge } from "./connection_age.ts";
 import { formatAddress } from "../net/address.ts";
 import type { ServerStream } from "./stream.ts";
+import { Countdown } from "../time/countdown.ts";
+import type { Time } from "../time/time.ts";
 import { Deadline } from "../time/deadline.ts";
 
 /** Told of requests that were refused before a handler saw them, with the client's `host:port`. */
@@ -60,6 +62,7 @@ export const NOT_FOUND: Handler = (stream: ServerStream): void => {
 export class Server implements AsyncDisposable {
   readonly #options: ServeOptions;
   readonly #limits: Required<ServerLimits>;
+  readonly #time: Time;
   readonly #addresses: AddressCount;
   readonly #listener: Listener;
   readonly #sniffing = new Set<Socket>();
@@ -73,8 +76,9 @@ export class Server implements AsyncDisposable {
   #acceptFailed = false;
 
   /** See {@linkcode serve}. */
-  constructor(options: ServeOptions) {
+  constructor(options: ServeOptions, time: Time) {
     this.#options = options;
+    this.#time = time;
     const { maxConnections, drainTimeout } = options;
     this.#limits = serverLimits(options.limits, { maxConnections, drainTimeout });
     if (options.handler !== undefined && typeof options.handler !== "function") {
@@ -85,6 +89,7 @@ export class Server implements AsyncDisposable {
     this.#addresses = new AddressCount(this.#limits.maxConnectionsPerAddress);
     this.#host = {
       limits: this.#limits,
+      time,
       handle: (stream: ServerStream) => this.#handle(stream),
       onBadRequest: (error: MessageError, socket: Socket) => this.#refused(error, socket),
       onDropped: (error: unknown, stream: ServerStream) =>
@@ -104,6 +109,7 @@ export class Server implements AsyncDisposable {
     };
     this.#listener = openListener(
       { handshakeTimeout: this.#limits.handshakeTimeout, ...options },
+      time.clock,
       (socket) => this.#onSocket(socket),
       (error, accepting) => this.#onConnectionError(error, accepting),
       {
@@ -173,8 +179,8 @@ export class Server implements AsyncDisposable {
     const head = new Uint8Array(1024);
     let have = 0;
     this.#sniffing.add(socket);
-    const deadline = new Deadline(() => socket.close());
-    deadline.set("headerTimeout", this.#limits.headerTimeout, performance.now());
+    const deadline = new Deadline(this.#time, () => socket.close());
+    deadline.set("headerTimeout", this.#limits.headerTimeout);
     try {
       for (;;) {
         const n = await socket.read(have === 0 ? head : head.subarray(have));
@@ -214,13 +220,13 @@ export class Server implements AsyncDisposable {
     const limits = this.#limits;
     const refuse = (message: string, status: number) => {
       this.#refused(new MessageError(message, status), socket);
-      return new StatusOnlyStream(status);
+      return new StatusOnlyStream(status, this.#time);
     };
     const session: Session = new Session("server", socket, {
       accept: (requestHead, block) =>
         this.#options.router?.routeStream(requestHead, block, session, this.#host) ??
           (this.#handlers >= limits.maxHandlers
-            ? new StatusOnlyStream(503)
+            ? new StatusOnlyStream(503, this.#time)
             : limits.maxBodyBytes > 0 && requestHead.contentLength > limits.maxBodyBytes
             ? refuse(`Body must be <= ${limits.maxBodyBytes} bytes`, 413)
             : requestHead.method === "CONNECT" || requestHead.method === "TRACE"
@@ -252,9 +258,10 @@ export class Server implements AsyncDisposable {
       idleTimeout: limits.idleTimeout,
       ...keepalive(limits),
       ...givenOptions(this.#options.http2),
-    });
+    }, this.#time);
     const age = limits.maxConnectionAge === 0 ? null : new ConnectionAge(
       limits,
+      this.#time,
       () => void session.close(),
       () => session.destroy(),
     );
@@ -319,18 +326,16 @@ export class Server implements AsyncDisposable {
     // A handler that never ends cannot be ended; its connection can.
     let cut!: () => void;
     const deadline = new Promise<void>((resolve) => cut = resolve);
-    // A timer that holds the process: nothing else may, once a waiting handler's client is gone.
-    const timer = drain > 0 && drain <= MAX_TIMER_MS
-      ? setTimeout(() => {
-        for (const session of this.#h1) session.destroy();
-        cut();
-      }, drain)
-      : undefined;
+    // It holds the process: nothing else may, once a waiting handler's client is gone.
+    const countdown = drain === 0 ? null : new Countdown(this.#time, drain, () => {
+      for (const session of this.#h1) session.destroy();
+      cut();
+    });
     await Promise.all([
       Promise.race([Promise.all(this.#running), deadline]),
       ...[...this.#h2].map((session) => session.close(drain)),
     ]);
-    clearTimeout(timer);
+    countdown?.stop();
     await accepting;
   }
 
@@ -347,8 +352,8 @@ export class Server implements AsyncDisposable {
 }
 
 /** Starts a server. Throws at once if the configuration is wrong or the port cannot be had. */
-export function serve(options: ServeOptions): Server {
-  return new Server(options);
+export function serve(options: ServeOptions, time: Time): Server {
+  return new Server(options, time);
 }
 
 /** How HTTP/2 clients are asked whether they are still there, if they are. */

@@ -4,38 +4,42 @@
  *
  * @module
  */
-import { type TimerNode, timers } from "./timer_wheel.ts";
+import type { Time } from "./time.ts";
+import { Timer } from "./timer_wheel.ts";
 
 /** A deadline with the name of what it limits. */
-export class Deadline implements TimerNode {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
-  /** Its connection holds the process, if anything does. */
-  readonly background = true;
+export class Deadline extends Timer {
   /** What is being waited for; "" while nothing is. */
   phase = "";
   /** The limit in milliseconds. */
   ms = 0;
   #at = Infinity;
   #armed = Infinity;
+  readonly #time: Time;
   readonly #action: (phase: string, ms: number) => void;
 
   /** `action` is called with the phase and its limit when a deadline passes. Must not throw. */
-  constructor(action: (phase: string, ms: number) => void) {
+  constructor(time: Time, action: (phase: string, ms: number) => void) {
+    super();
+    this.#time = time;
     this.#action = action;
   }
 
-  /** Limits what is being waited for to `ms` from `now` (`performance.now()`); 0 is no limit. */
-  set(phase: string, ms: number, now: number): void {
+  /** Its connection holds the process, if anything does. */
+  override get background(): boolean {
+    return true;
+  }
+
+  /** Limits what is being waited for to `ms` from `now` by the clock; 0 is no limit. */
+  set(phase: string, ms: number, now: number = this.#time.clock.now()): void {
     if (ms <= 0) return this.clear();
     this.phase = phase;
     this.ms = ms;
     this.#at = now + ms;
     if (this.#at < this.#armed) {
-      timers.remove(this);
+      this.#time.timers.remove(this);
       this.#armed = this.#at;
-      timers.add(this, ms);
+      this.#time.timers.add(this, ms);
     }
   }
 
@@ -49,16 +53,16 @@ export class Deadline implements TimerNode {
   stop(): void {
     this.clear();
     this.#armed = Infinity;
-    timers.remove(this);
+    this.#time.timers.remove(this);
   }
 
   onTimeout(): void {
     this.#armed = Infinity;
     if (this.#at === Infinity) return;
-    const left = this.#at - performance.now();
+    const left = this.#at - this.#time.clock.now();
     if (left > 0) {
       this.#armed = this.#at;
-      timers.add(this, left);
+      this.#time.timers.add(this, left);
       return;
     }
     const { phase, ms } = this;

@@ -6,16 +6,22 @@
  * @module
  */
 
-/** Something that can be told that its time has come. The fields belong to the wheel. */
-export interface TimerNode {
+import type { Alarm, AlarmClock } from "./clock.ts";
+
+/** Something that is told when its time has come. Its fields belong to the wheel. */
+export abstract class Timer {
   /** Tick at which it is due, or 0 while not set. */
-  dueTick: number;
-  nextTimer: TimerNode | null;
-  previousTimer: TimerNode | null;
+  dueTick = 0;
+  nextTimer: Timer | null = null;
+  previousTimer: Timer | null = null;
+
   /** Whether the process may end while this waits, because something else holds it. */
-  readonly background?: boolean;
+  get background(): boolean {
+    return false;
+  }
+
   /** Called once, on or after the due time. Must not throw. */
-  onTimeout(): void;
+  abstract onTimeout(): void;
 }
 
 /** Milliseconds of one tick: how late a deadline may fire. */
@@ -23,26 +29,29 @@ const TICK_MS = 4;
 /** Slots of the ring: deadlines further than this many ticks away go round more than once. */
 const SLOTS = 1024;
 
-/** The platform's longest timer, milliseconds; what is asked beyond fires at once. */
-const MAX_PLATFORM_MS = 2 ** 31 - 1;
-
 /** A hashed timer wheel. */
 export class TimerWheel {
-  readonly #slots: (TimerNode | null)[] = new Array(SLOTS).fill(null);
+  readonly #slots: (Timer | null)[] = new Array(SLOTS).fill(null);
   #size = 0;
   /** Nodes that keep the process alive. */
   #holding = 0;
   /** The last tick whose slot was served. */
   #current = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-  /** Tick the platform timer is set to, or Infinity. */
+  /** Set while something waits, or the wheel is retained. */
+  #alarm: Alarm | null = null;
+  /** Tick the alarm is set to, or Infinity. */
   #armedFor = Infinity;
   #holders = 0;
+  readonly #clock: AlarmClock;
+
+  constructor(clock: AlarmClock) {
+    this.#clock = clock;
+  }
 
   /** Sets `node` to fire in `ms` milliseconds; Infinity: never. It must not be set already. */
-  add(node: TimerNode, ms: number): void {
+  add(node: Timer, ms: number): void {
     if (ms === Infinity) return;
-    const now = performance.now();
+    const now = this.#clock.now();
     if (this.#size++ === 0) this.#current = Math.floor(now / TICK_MS);
     const due = Math.floor((now + Math.max(0, ms)) / TICK_MS) + 1;
     node.dueTick = due;
@@ -52,12 +61,12 @@ export class TimerWheel {
     node.nextTimer = head;
     if (head !== null) head.previousTimer = node;
     this.#slots[slot] = node;
-    if (node.background !== true && this.#holding++ === 0) this.#hold(true);
+    if (!node.background && this.#holding++ === 0) this.#hold(true);
     if (due < this.#armedFor) this.#arm(due, now);
   }
 
   /** Clears `node`, if it is set. */
-  remove(node: TimerNode): void {
+  remove(node: Timer): void {
     if (node.dueTick === 0) return;
     const { previousTimer, nextTimer } = node;
     if (previousTimer !== null) previousTimer.nextTimer = nextTimer;
@@ -66,16 +75,16 @@ export class TimerWheel {
     node.nextTimer = node.previousTimer = null;
     node.dueTick = 0;
     this.#size--;
-    if (node.background !== true && --this.#holding === 0) this.#hold(false);
+    if (!node.background && --this.#holding === 0) this.#hold(false);
     if (this.#size === 0 && this.#holders === 0) this.#disarm();
   }
 
   /** Milliseconds until `node` fires; 0 if it is not set. */
-  remaining(node: TimerNode): number {
-    return node.dueTick === 0 ? 0 : Math.max(0, node.dueTick * TICK_MS - performance.now());
+  remaining(node: Timer): number {
+    return node.dueTick === 0 ? 0 : Math.max(0, node.dueTick * TICK_MS - this.#clock.now());
   }
 
-  /** Keeps the platform timer across moments when nothing is set, as a connection in use does. */
+  /** Keeps the alarm across moments when nothing is set, as a connection in use does. */
   retain(): void {
     this.#holders++;
   }
@@ -87,31 +96,26 @@ export class TimerWheel {
   }
 
   #arm(due: number, now: number): void {
-    if (this.#timer !== undefined) clearTimeout(this.#timer);
+    this.#alarm?.cancel();
     this.#armedFor = due;
-    this.#timer = setTimeout(
-      this.#fire,
-      Math.min(Math.max(1, due * TICK_MS - now), MAX_PLATFORM_MS),
-    );
+    this.#alarm = this.#clock.alarm(Math.max(1, due * TICK_MS - now), this.#fire);
     if (this.#holding === 0) this.#hold(false);
   }
 
   #hold(on: boolean): void {
-    if (this.#timer === undefined) return;
-    if (on) Deno.refTimer(this.#timer as unknown as number);
-    else Deno.unrefTimer(this.#timer as unknown as number);
+    this.#alarm?.hold(on);
   }
 
   #disarm(): void {
-    if (this.#timer !== undefined) clearTimeout(this.#timer);
-    this.#timer = undefined;
+    this.#alarm?.cancel();
+    this.#alarm = null;
     this.#armedFor = Infinity;
   }
 
   readonly #fire = (): void => {
-    this.#timer = undefined;
+    this.#alarm = null;
     this.#armedFor = Infinity;
-    const now = performance.now();
+    const now = this.#clock.now();
     const tick = Math.floor(now / TICK_MS);
     // After a long sleep every slot has to be looked at once, not once per missed round.
     if (tick - this.#current > SLOTS) this.#current = tick - SLOTS;
@@ -122,7 +126,7 @@ export class TimerWheel {
   #serve(slot: number, tick: number): void {
     let node = this.#slots[slot % SLOTS]!;
     while (node !== null) {
-      const next: TimerNode | null = node.nextTimer;
+      const next: Timer | null = node.nextTimer;
       if (node.dueTick <= tick) {
         this.remove(node);
         node.onTimeout();
@@ -142,6 +146,3 @@ export class TimerWheel {
     return tick + SLOTS;
   }
 }
-
-/** The wheel everything in this process shares. */
-export const timers: TimerWheel = new TimerWheel();

@@ -5,6 +5,7 @@
  */
 import { TimeoutError } from "../message/error.ts";
 import { ready } from "../time/turn.ts";
+import type { Time } from "../time/time.ts";
 import { Deadline } from "../time/deadline.ts";
 import { CloseCode, MAX_REASON_BYTES, mayBeSent, WebSocketError } from "./close_code.ts";
 import { deflate } from "./deflate.ts";
@@ -43,6 +44,7 @@ interface ByteSink {
 export interface Carrier {
   readonly input: ByteSource;
   readonly output: ByteSink;
+  readonly time: Time;
   /** Ends the connection so that what was sent arrives. Never rejects. */
   finish(): Promise<void>;
   /** Ends the connection at once. */
@@ -85,7 +87,7 @@ export class Connection extends WebSocketFront {
     this.extensions = handshake.deflate?.header ?? "";
     this.#windowBits = handshake.deflate?.windowBits ?? null;
     this.#reader = new FrameReader(settings.maxMessageBytes, handshake.deflate !== null);
-    this.#deadline = new Deadline((phase, ms) => this.#onTimeout(phase, ms));
+    this.#deadline = new Deadline(carrier.time, (phase, ms) => this.#onTimeout(phase, ms));
   }
 
   // ---- what users see --------------------------------------------------------------------------
@@ -286,10 +288,10 @@ export class Connection extends WebSocketFront {
   #wait(): void {
     const { idleTimeout, closeTimeout } = this.#settings;
     if (this.#state === State.OPEN) {
-      this.#deadline.set("idleTimeout", idleTimeout, performance.now());
+      this.#deadline.set("idleTimeout", idleTimeout);
     } else if (this.#state === State.CLOSING && this.#deadline.phase !== "closeTimeout") {
       // Whatever else the client sends, its Close frame has to come.
-      this.#deadline.set("closeTimeout", closeTimeout, performance.now());
+      this.#deadline.set("closeTimeout", closeTimeout);
     }
   }
 

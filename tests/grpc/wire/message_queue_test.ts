@@ -1,9 +1,10 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { MessageQueue } from "../../../grpc/wire/message_queue.ts";
+import { SYSTEM_TIME } from "../../../http/time/time.ts";
 
 function queueOf(onTake: (size: number) => void = () => {}): MessageQueue<number> {
-  return new MessageQueue<number>(onTake, () => {});
+  return new MessageQueue<number>(onTake, () => {}, SYSTEM_TIME.timers);
 }
 
 Deno.test("reads are answered in order, whether they come before the messages or after", async () => {

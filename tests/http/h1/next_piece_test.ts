@@ -4,6 +4,7 @@ import { Input } from "../../../http/h1/input.ts";
 import { nextPiece } from "../../../http/h1/next_piece.ts";
 import { memorySocketPair } from "../../../http/net/socket.ts";
 import { Random } from "../../../support/random.ts";
+import { systemClock } from "../../../http/time/clock.ts";
 
 const bytes = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(0));
 
@@ -11,11 +12,15 @@ const bytes = (text: string) => Uint8Array.from(text, (char) => char.charCodeAt(
 function readAll(framing: number | "chunked" | "eof", wire: Uint8Array, cuts: number[]) {
   const body = new BodyReader(framing);
   const pieces: Uint8Array[] = [];
-  let input = new Input(memorySocketPair()[0]);
+  let input = new Input(memorySocketPair()[0], systemClock);
   let from = 0;
   for (const to of [...cuts, wire.length]) {
     const rest = input.buf.slice(input.start, input.end);
-    input = new Input(memorySocketPair()[0], new Uint8Array([...rest, ...wire.slice(from, to)]));
+    input = new Input(
+      memorySocketPair()[0],
+      systemClock,
+      new Uint8Array([...rest, ...wire.slice(from, to)]),
+    );
     from = to;
     for (let piece = nextPiece(body, input); piece !== null; piece = nextPiece(body, input)) {
       pieces.push(piece);

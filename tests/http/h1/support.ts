@@ -3,6 +3,7 @@ import { type Handler, runHandler } from "../../../http/server/handler.ts";
 import { ServerSession } from "../../../http/server/h1_session.ts";
 import { type ServerLimits, serverLimits } from "../../../http/server/limits.ts";
 import { memorySocketPair, type Socket } from "../../../http/net/socket.ts";
+import { SYSTEM_TIME } from "../../../http/time/time.ts";
 
 /** Latin-1 text as bytes. */
 export function bytes(text: string): Uint8Array {
@@ -51,6 +52,7 @@ export function connect(
   const [client, server] = memorySocketPair();
   const session = new ServerSession(server, {
     limits: serverLimits(limits),
+    time: SYSTEM_TIME,
     handle: (stream) => runHandler(handler, stream, undefined),
   });
   return { client, session, done: session.run() };

@@ -14,6 +14,7 @@ import {
   settingsAck,
   Transcript,
 } from "../../../support/frames.ts";
+import { SYSTEM_TIME } from "../../../http/time/time.ts";
 
 /** A test whose sockets are in memory: nothing but this keeps the event loop running. */
 function test(name: string, fn: () => Promise<void>): void {
@@ -60,15 +61,27 @@ class Collector extends Stream {
 function pair(server: SessionOptions = {}, client: SessionOptions = {}) {
   const [a, b] = memorySocketPair();
   const closed: { server?: Error; client?: Error } = {};
-  const serverSession = new Session("server", a, {
-    accept: () => new Collector(true),
-    onClosed: (error) => closed.server = error,
-  }, server);
+  const serverSession = new Session(
+    "server",
+    a,
+    {
+      accept: () => new Collector(true),
+      onClosed: (error) => closed.server = error,
+    },
+    server,
+    SYSTEM_TIME,
+  );
   const ready = Promise.withResolvers<void>();
-  const clientSession = new Session("client", b, {
-    onSettings: () => ready.resolve(),
-    onClosed: (error) => closed.client = error,
-  }, client);
+  const clientSession = new Session(
+    "client",
+    b,
+    {
+      onSettings: () => ready.resolve(),
+      onClosed: (error) => closed.client = error,
+    },
+    client,
+    SYSTEM_TIME,
+  );
   serverSession.start();
   clientSession.start();
   return { server: serverSession, client: clientSession, closed, ready: ready.promise };
@@ -158,10 +171,16 @@ class RawPeer {
 function serverWithRawPeer(options: SessionOptions = {}) {
   const [a, b] = memorySocketPair();
   let reason: Error | undefined;
-  const session = new Session("server", a, {
-    accept: () => new Collector(true),
-    onClosed: (error) => reason = error,
-  }, options);
+  const session = new Session(
+    "server",
+    a,
+    {
+      accept: () => new Collector(true),
+      onClosed: (error) => reason = error,
+    },
+    options,
+    SYSTEM_TIME,
+  );
   session.start();
   return { session, peer: new RawPeer(b), reason: () => reason };
 }
@@ -230,7 +249,7 @@ test("keepalive ends a connection whose peer is silent, and fails its streams", 
   const [a, b] = memorySocketPair();
   const session = new Session("client", a, { onClosed: () => {} }, {
     keepalive: { interval: 20, timeout: 20 },
-  });
+  }, SYSTEM_TIME);
   session.start();
   const peer = new RawPeer(b);
   await peer.socket.write(concat(settings(), settingsAck()));
@@ -269,7 +288,7 @@ test("writeTimeout ends a connection whose peer takes nothing", async () => {
   let reason: Error | undefined;
   const session = new Session("server", stuck, { onClosed: (error) => reason = error }, {
     writeTimeout: 20,
-  });
+  }, SYSTEM_TIME);
   session.start();
   await session.closed;
   assertInstanceOf(reason, TimeoutError);
@@ -288,14 +307,26 @@ test("a session loops on partial writes", async () => {
     tls: null,
   };
   const ready = Promise.withResolvers<void>();
-  const server = new Session("server", small, {
-    accept: () => new Collector(true),
-    onClosed: () => {},
-  });
-  const client = new Session("client", b, {
-    onSettings: () => ready.resolve(),
-    onClosed: () => {},
-  });
+  const server = new Session(
+    "server",
+    small,
+    {
+      accept: () => new Collector(true),
+      onClosed: () => {},
+    },
+    {},
+    SYSTEM_TIME,
+  );
+  const client = new Session(
+    "client",
+    b,
+    {
+      onSettings: () => ready.resolve(),
+      onClosed: () => {},
+    },
+    {},
+    SYSTEM_TIME,
+  );
   server.start();
   client.start();
   await ready.promise;

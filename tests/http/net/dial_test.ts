@@ -3,6 +3,7 @@ import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { dial } from "../../../http/engine.ts";
 import { DialError, listen, newClient, TimeoutError } from "../../../http/mod.ts";
 import { ATTEMPT_DELAY_MS, interleave, race } from "../../../http/net/happy_eyeballs.ts";
+import { SYSTEM_TIME } from "../../../http/time/time.ts";
 
 const never = new AbortController().signal;
 
@@ -46,7 +47,7 @@ Deno.test("interleave() lets the families take turns, in the order given", () =>
 
 Deno.test("race() goes on at once after a failure", async () => {
   const attempts = new Attempts();
-  const won = race(["::1", "1.1.1.1"], attempts.connect, never);
+  const won = race(["::1", "1.1.1.1"], attempts.connect, never, SYSTEM_TIME);
   attempts.fail("::1");
   await turn();
   assertEquals(attempts.begun, ["::1", "1.1.1.1"]);
@@ -57,7 +58,7 @@ Deno.test("race() goes on at once after a failure", async () => {
 Deno.test("race() does not wait long for a black hole, and closes who comes late", async () => {
   const attempts = new Attempts();
   const since = performance.now();
-  const won = race(["::1", "1.1.1.1", "::2"], attempts.connect, never);
+  const won = race(["::1", "1.1.1.1", "::2"], attempts.connect, never, SYSTEM_TIME);
   assertEquals(attempts.begun, ["::1"]);
   while (attempts.begun.length < 2) await turn();
   assert(performance.now() - since >= ATTEMPT_DELAY_MS - 5);
@@ -72,20 +73,24 @@ Deno.test("race() does not wait long for a black hole, and closes who comes late
 
 Deno.test("race() rejects with the first error when all failed, or with the signal", async () => {
   const attempts = new Attempts();
-  const won = race(["::1", "1.1.1.1"], attempts.connect, never);
+  const won = race(["::1", "1.1.1.1"], attempts.connect, never, SYSTEM_TIME);
   attempts.fail("::1");
   await turn();
   attempts.fail("1.1.1.1");
   await assertRejects(() => won, Error, "::1");
 
   const controller = new AbortController();
-  const aborted = race(["::1"], attempts.connect, controller.signal);
+  const aborted = race(["::1"], attempts.connect, controller.signal, SYSTEM_TIME);
   controller.abort(new Error("enough"));
   await assertRejects(() => aborted, Error, "enough");
   attempts.succeed("::1");
   await turn();
   assertEquals(attempts.closed, ["::1"]);
-  await assertRejects(() => race(["::1"], attempts.connect, controller.signal), Error, "enough");
+  await assertRejects(
+    () => race(["::1"], attempts.connect, controller.signal, SYSTEM_TIME),
+    Error,
+    "enough",
+  );
 });
 
 /** A listener that accepts until the system's queue is full: then connections hang. */
@@ -175,6 +180,7 @@ linuxTest("a first address that is a black hole costs a moment, not the timeout"
   const [conn, socket] = await Promise.all([
     alive.accept(),
     dial({
+      time: SYSTEM_TIME,
       hostname: "some.test",
       port: hole.port,
       lookup: () => ["127.0.0.2", "127.0.0.1"],

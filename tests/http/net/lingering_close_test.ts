@@ -1,9 +1,9 @@
 import { assert, assertFalse } from "@std/assert";
 import { LINGER_BYTES, LingeringClose } from "../../../http/net/lingering_close.ts";
-import { timers } from "../../../http/time/timer_wheel.ts";
+import { SYSTEM_TIME } from "../../../http/time/time.ts";
 
 Deno.test("LingeringClose takes so many bytes, before and after the answer is out", () => {
-  const limits = new LingeringClose(() => {});
+  const limits = new LingeringClose(SYSTEM_TIME, () => {});
   assert(limits.dropped(LINGER_BYTES - 1));
   limits.start();
   assert(limits.dropped(1));
@@ -12,12 +12,12 @@ Deno.test("LingeringClose takes so many bytes, before and after the answer is ou
 });
 
 Deno.test("LingeringClose is over once a hurried peer is silent, and not while it talks", async () => {
-  timers.retain();
+  SYSTEM_TIME.timers.retain();
   let talk: ReturnType<typeof setInterval> | undefined;
   try {
     const begun = performance.now();
     await new Promise<void>((resolve) => {
-      const limits = new LingeringClose(resolve);
+      const limits = new LingeringClose(SYSTEM_TIME, resolve);
       limits.start();
       limits.hurry();
       let left = 15;
@@ -27,6 +27,6 @@ Deno.test("LingeringClose is over once a hurried peer is silent, and not while i
     assert(performance.now() - begun > 1900);
   } finally {
     clearInterval(talk);
-    timers.release();
+    SYSTEM_TIME.timers.release();
   }
 });

@@ -12,7 +12,7 @@ import {
   SocketWriter,
   type WriteLimits,
 } from "../../../http/net/socket_writer.ts";
-import { timers } from "../../../http/time/timer_wheel.ts";
+import { SYSTEM_TIME } from "../../../http/time/time.ts";
 import { Random } from "../../../support/random.ts";
 
 const PATIENT: WriteLimits = { writeTimeout: 60_000, minWriteRate: 1024 };
@@ -64,21 +64,21 @@ function writer(limits = PATIENT): {
   const errors: Error[] = [];
   const made = new SocketWriter(socket as unknown as Socket, limits, {
     onWriteError: (error) => errors.push(error),
-  });
+  }, SYSTEM_TIME);
   return { socket, writer: made, errors };
 }
 
 /** Lets the process's timers run, and releases them when the test is over. */
 function withTimers(run: () => Promise<void>): () => Promise<void> {
   return async () => {
-    timers.retain();
+    SYSTEM_TIME.timers.retain();
     // Deadlines of connections do not hold the process: their reads do, which are not here.
     const hold = setInterval(() => {}, 1000);
     try {
       await run();
     } finally {
       clearInterval(hold);
-      timers.release();
+      SYSTEM_TIME.timers.release();
     }
   };
 }
@@ -90,7 +90,7 @@ function ended(limits: WriteLimits, socket: Socket): {
 } {
   let onWriteError!: (error: Error) => void;
   const error = new Promise<Error>((resolve) => onWriteError = resolve);
-  return { writer: new SocketWriter(socket, limits, { onWriteError }), error };
+  return { writer: new SocketWriter(socket, limits, { onWriteError }, SYSTEM_TIME), error };
 }
 
 Deno.test("SocketWriter writes everything in order by one write at a time, however little is taken", async () => {

@@ -3,7 +3,7 @@ import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "
 import { listen, newClient, type ServerOptions, type ServerStream } from "../../../http/mod.ts";
 import { ConnectionAge, jittered } from "../../../http/server/connection_age.ts";
 import { DEFAULT_SERVER_LIMITS, serverLimits } from "../../../http/server/limits.ts";
-import { timers } from "../../../http/time/timer_wheel.ts";
+import { SYSTEM_TIME } from "../../../http/time/time.ts";
 import { makeCertificate, OPENSSL } from "../../../support/certificate.ts";
 import { headers, ping } from "../../../support/frames.ts";
 import { peerTest } from "../../../support/peers.ts";
@@ -106,19 +106,20 @@ Deno.test("ages differ by a tenth up and down", () => {
 });
 
 Deno.test("ConnectionAge retires, then cuts; stopped, it does neither", async () => {
-  timers.retain();
+  SYSTEM_TIME.timers.retain();
   const hold = setInterval(() => {}, 1000);
   try {
     const limits = serverLimits({ maxConnectionAge: 10, maxConnectionAgeGrace: 10 });
     const events: string[] = [];
     const stopped = new ConnectionAge(
       limits,
+      SYSTEM_TIME,
       () => events.push("wrong"),
       () => events.push("wrong"),
     );
     stopped.stop();
     await new Promise<void>((resolve) => {
-      new ConnectionAge(limits, () => events.push("retire"), () => {
+      new ConnectionAge(limits, SYSTEM_TIME, () => events.push("retire"), () => {
         events.push("cut");
         resolve();
       });
@@ -126,7 +127,7 @@ Deno.test("ConnectionAge retires, then cuts; stopped, it does neither", async ()
     assertEquals(events, ["retire", "cut"]);
   } finally {
     clearInterval(hold);
-    timers.release();
+    SYSTEM_TIME.timers.release();
   }
 });
 

@@ -6,6 +6,7 @@ import { Authority, type Leaf, sharedAuthority } from "../../../support/authorit
 import { OPENSSL } from "../../../support/certificate.ts";
 import { type Need, peerTest } from "../../../support/peers.ts";
 import { run, which } from "../../../support/process.ts";
+import { SYSTEM_TIME } from "../../../http/time/time.ts";
 
 const CURL: Need = ["curl", await which("curl"), "put curl on PATH"];
 const needs = [OPENSSL, CURL];
@@ -561,6 +562,7 @@ peerTest("what a handler does not read stops the client, and comes later", { nee
   });
   const { ca } = await sharedAuthority();
   const socket = await dial({
+    time: SYSTEM_TIME,
     hostname: "127.0.0.1",
     port: running.server.port,
     tls: { caCerts: [ca], alpnProtos: ["http/1.1"] },

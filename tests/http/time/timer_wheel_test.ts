@@ -1,18 +1,17 @@
 import { assert, assertEquals } from "@std/assert";
 import { delay } from "@std/async";
-import { type TimerNode, TimerWheel } from "../../../http/time/timer_wheel.ts";
+import { systemClock } from "../../../http/time/clock.ts";
+import { Timer, TimerWheel } from "../../../http/time/timer_wheel.ts";
 
 /** How late a busy machine may be. */
 const LATE_MS = 5000;
 
-class Node implements TimerNode {
-  dueTick = 0;
-  nextTimer: TimerNode | null = null;
-  previousTimer: TimerNode | null = null;
+class Node extends Timer {
   firedAt = 0;
   readonly #action: () => void;
 
   constructor(action: () => void = () => {}) {
+    super();
     this.#action = action;
   }
 
@@ -23,7 +22,7 @@ class Node implements TimerNode {
 }
 
 Deno.test("add() fires each node once, on or soon after its time", async () => {
-  const wheel = new TimerWheel();
+  const wheel = new TimerWheel(systemClock);
   const start = performance.now();
   const times = [1, 5, 20, 21, 50, 80];
   const nodes = times.map((ms) => {
@@ -39,7 +38,7 @@ Deno.test("add() fires each node once, on or soon after its time", async () => {
 });
 
 Deno.test("remove() keeps a node from firing and may be called twice", async () => {
-  const wheel = new TimerWheel();
+  const wheel = new TimerWheel(systemClock);
   const [kept, removed] = [new Node(), new Node()];
   wheel.add(kept, 10);
   wheel.add(removed, 10);
@@ -50,7 +49,7 @@ Deno.test("remove() keeps a node from firing and may be called twice", async () 
 });
 
 Deno.test("a node may set itself again, and clear others, when it fires", async () => {
-  const wheel = new TimerWheel();
+  const wheel = new TimerWheel(systemClock);
   const fired: string[] = [];
   const victims = Array.from({ length: 5 }, (_, i) => new Node(() => fired.push(`victim ${i}`)));
   let again = 0;
@@ -66,7 +65,7 @@ Deno.test("a node may set itself again, and clear others, when it fires", async 
 });
 
 Deno.test("deadlines further away than a round of the ring fire in their own round", async () => {
-  const wheel = new TimerWheel();
+  const wheel = new TimerWheel(systemClock);
   const [near, far] = [new Node(), new Node()];
   // 1024 ticks of 4 ms later the far one falls into the near one's slot.
   wheel.add(far, 20 + 1024 * 4);
@@ -79,7 +78,7 @@ Deno.test("deadlines further away than a round of the ring fire in their own rou
 });
 
 Deno.test("a thousand random nodes fire in time, whatever was removed between", async () => {
-  const wheel = new TimerWheel();
+  const wheel = new TimerWheel(systemClock);
   const start = performance.now();
   const nodes = Array.from({ length: 1000 }, (_, i) => ({ ms: (i * 37) % 100, node: new Node() }));
   for (const { node, ms } of nodes) wheel.add(node, ms);

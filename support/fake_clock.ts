@@ -1,0 +1,132 @@
+/**
+ * A clock that tests move by hand: what goes by it takes no real time, and never races with a busy
+ * machine. It fits http/, grpc/ (by their `…At` functions) and kv/.
+ *
+ * Sockets know nothing of it: where a test has real ones, it awaits what they bring before it moves
+ * the time on.
+ *
+ * @module
+ */
+import { setImmediate } from "node:timers";
+import type { Alarm, AlarmClock } from "../http/time/clock.ts";
+import type { Time } from "../http/time/time.ts";
+import { TimerWheel } from "../http/time/timer_wheel.ts";
+
+/**
+ * Turns of the event loop in which the consequences of one moment happen: of a loop that is never idle
+ * the platform looks after sockets in every 61st turn, and one may have to answer another.
+ */
+const SETTLING_TURNS = 150;
+
+/** Real milliseconds that something is waited for for which no alarm is set. */
+const PATIENCE_MS = 30_000;
+
+/** Lets promises settle and what was put off to the next turns of the event loop happen. */
+export async function settle(turns: number = SETTLING_TURNS): Promise<void> {
+  for (let i = 0; i < turns; i++) await new Promise<void>((resolve) => setImmediate(resolve));
+}
+
+class FakeAlarm implements Alarm {
+  readonly at: number;
+  readonly ring: () => void;
+  readonly #alarms: Set<FakeAlarm>;
+
+  constructor(alarms: Set<FakeAlarm>, at: number, ring: () => void) {
+    this.#alarms = alarms;
+    this.at = at;
+    this.ring = ring;
+    alarms.add(this);
+  }
+
+  hold(): void {
+    // No platform timer is behind it.
+  }
+
+  cancel(): void {
+    this.#alarms.delete(this);
+  }
+}
+
+/** See the module. */
+export class FakeClock implements AlarmClock {
+  #now = 1000;
+  readonly #alarms = new Set<FakeAlarm>();
+  /** The clock with timers that go by it. */
+  readonly time: Time = { clock: this, timers: new TimerWheel(this) };
+
+  now(): number {
+    return this.#now;
+  }
+
+  /** How many alarms and sleepers wait. */
+  get waiting(): number {
+    return this.#alarms.size;
+  }
+
+  alarm(ms: number, ring: () => void): Alarm {
+    return new FakeAlarm(this.#alarms, this.#now + Math.max(0, ms), ring);
+  }
+
+  sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const onAbort = () => {
+        alarm.cancel();
+        reject(signal!.reason);
+      };
+      const alarm = this.alarm(ms, () => {
+        signal?.removeEventListener("abort", onAbort);
+        resolve();
+      });
+      signal?.addEventListener("abort", onAbort, { once: true });
+    });
+  }
+
+  /**
+   * Moves on by `ms` milliseconds. What is due rings in order, each at its own time, and all that
+   * follows from it happens before the next.
+   */
+  async advance(ms: number): Promise<void> {
+    const until = this.#now + ms;
+    await settle();
+    while (this.#ringNext(until)) await settle();
+    this.#now = until;
+  }
+
+  /**
+   * Moves on, from alarm to alarm, until `promise` settles; returns how many milliseconds it took by
+   * this clock. Rejects as it does, and if `mostMs` pass before.
+   */
+  async until(promise: PromiseLike<unknown>, mostMs = 2 ** 31): Promise<number> {
+    const start = this.#now;
+    let settled = false;
+    const done = () => settled = true;
+    promise.then(done, done);
+    const began = performance.now();
+    for (;;) {
+      await settle();
+      if (settled) break;
+      if (this.#ringNext(start + mostMs)) continue;
+      if (this.#alarms.size > 0) throw new Error(`Not settled after ${mostMs} ms`);
+      if (performance.now() - began > PATIENCE_MS) throw new Error("Nothing is left to wait for");
+    }
+    await promise;
+    return this.#now - start;
+  }
+
+  /** The time passes at once, as for a process that was stopped: what was due rings late. */
+  async leap(ms: number): Promise<void> {
+    this.#now += ms;
+    await this.advance(0);
+  }
+
+  #ringNext(until: number): boolean {
+    let next: FakeAlarm | null = null;
+    for (const alarm of this.#alarms) if (next === null || alarm.at < next.at) next = alarm;
+    if (next === null || next.at > until) return false;
+    this.#alarms.delete(next);
+    this.#now = Math.max(this.#now, next.at);
+    next.ring();
+    return true;
+  }
+}
