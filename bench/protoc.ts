@@ -250,11 +250,11 @@ function compile(root: string, names: string[], sourceInfo: boolean): Figures {
         return undefined;
       }
     };
-    const compiler = new Compiler({ read, sourceInfo });
-    for (const name of names) {
-      const file = compiler.compile(name);
-      if (file === undefined) throw new Error(`refused: ${name}`);
-      if (file.bytes.length === 0) throw new Error(`nothing written for ${name}`);
+    const compiler = new Compiler({ sourceInfo });
+    const { files } = compiler.run(names.map((name) => ({ name, text: undefined })), read);
+    if (files.length !== names.length) throw new Error(`${names.length - files.length} refused`);
+    for (const file of files) {
+      if (file.bytes.length === 0) throw new Error(`nothing written for ${file.name}`);
     }
     return bytes;
   });

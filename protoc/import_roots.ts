@@ -2,9 +2,7 @@ import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Diagnostic } from "./lex/diagnostic.ts";
-
-/** Directories {@linkcode findFiles} goes down to; a link back up would go on without end. */
-export const MAX_DIRECTORY_DEPTH = 64;
+import { LIMITS } from "./limits.ts";
 
 /** The directories that import names are relative to, in order of precedence. */
 export class ImportRoots {
@@ -121,7 +119,7 @@ async function locate(path: string, roots: ImportRoots): Promise<Located | undef
 }
 
 async function listProtos(directory: string, depth: number): Promise<string[]> {
-  if (depth > MAX_DIRECTORY_DEPTH) return [];
+  if (depth > LIMITS.maxDirectoryDepth) return [];
   const files: string[] = [];
   const entries = await readdir(directory, { withFileTypes: true });
   entries.sort((a, b) => a.name < b.name ? -1 : 1);

@@ -1,14 +1,14 @@
 import { createRegistry, type DescFile, type DescMessage, type Registry } from "@bufbuild/protobuf";
-import { type CompiledFile, Compiler, type Content, type ParsedFile } from "./compile/compiler.ts";
+import { Compiler } from "./compile/compiler.ts";
+import type { CompiledFile, Content, ParsedFile } from "./compile/file.ts";
+import type { RequestedFile } from "./compile/run.ts";
 import { type Diagnostic, ProtoError } from "./lex/diagnostic.ts";
 import { checkBoolean, checkCallback, checkOptions, optionNames } from "../http/message/options.ts";
 import { createDescriptors } from "./compile/descriptor_set.ts";
+import { LIMITS } from "./limits.ts";
 import { findFiles, ImportRoots, isCanonicalName } from "./import_roots.ts";
 import type { FieldNode, FileNode, MessageNode } from "./syntax/ast.ts";
 import { wellKnownDescriptor } from "./well_known/files.ts";
-
-/** Files read at the same time by {@linkcode Loader.loadAll} and {@linkcode Loader.loadAsync}. */
-export const MAX_PENDING_READS = 32;
 
 /** The text of a file, or nothing when there is no such file. */
 export type Resolved = string | Uint8Array | null | undefined;
@@ -100,8 +100,6 @@ export class Loader {
   readonly #resolve: LoaderOptions["resolve"];
   readonly #warnings: Diagnostic[] = [];
   #registry: Registry | undefined;
-  /** Files fetched for the run that goes on; undefined ones were looked for in vain. */
-  #fetched: Fetched | undefined;
 
   /** Creates a loader that knows the built-in files only. */
   constructor(options: LoaderOptions = {}) {
@@ -112,7 +110,6 @@ export class Loader {
     this.loaded = this.#loaded;
     this.#resolve = options.resolve;
     this.#compiler = new Compiler({
-      read: (name) => this.#read(name),
       sourceInfo: options.sourceInfo ?? false,
       retainOptions: options.retainOptions ?? false,
     });
@@ -152,7 +149,7 @@ export class Loader {
    * @throws {TypeError} If `resolve` answers with a promise: then use {@linkcode loadAsync}.
    */
   load(text: string | Uint8Array, name: string): DescFile {
-    checkFile(text, name);
+    checkArguments(text, name);
     return this.#run([{ name, text }])[0]!;
   }
 
@@ -162,9 +159,9 @@ export class Loader {
    * @throws {ProtoError} If it or an import has errors, or another text was loaded under the name.
    */
   async loadAsync(text: string | Uint8Array, name: string): Promise<DescFile> {
-    checkFile(text, name);
-    const files = [{ name, text }];
-    return this.#run(files, await this.#fetch(files, undefined))[0]!;
+    checkArguments(text, name);
+    const fetched = await this.#fetch([{ name, text }], undefined);
+    return this.#run([{ name, text: fetched.get(name) }], fetched)[0]!;
   }
 
   /**
@@ -203,23 +200,14 @@ export class Loader {
 
   /** Compiles files whose imports can be had without waiting. */
   #run(files: readonly RequestedFile[], fetched?: Fetched): DescFile[] {
-    const compiler = this.#compiler;
-    this.#fetched = fetched;
-    const compiled: CompiledFile[] = [];
-    try {
-      compiler.request(files.map(({ name }) => name));
-      for (const { name, text } of files) {
-        const file = compiler.compile(name, fetched?.get(name) ?? text);
-        if (file && (text === undefined || compiler.isSame(file, text))) compiled.push(file);
-      }
-      this.#describe();
-      for (const warning of compiler.diagnostics.warnings) this.#warnings.push(warning);
-      compiler.diagnostics.throwIfAny();
-      return compiled.map((file) => this.#descriptors.get(file.name)!);
-    } finally {
-      compiler.endRun();
-      this.#fetched = undefined;
-    }
+    const run = this.#compiler.run(
+      files,
+      (name) => fetched?.has(name) ? fetched.get(name) : this.#read(name),
+    );
+    this.#describe();
+    for (const warning of run.diagnostics.warnings) this.#warnings.push(warning);
+    run.diagnostics.throwIfAny();
+    return run.files.map((file) => this.#descriptors.get(file.name)!);
   }
 
   /** Makes descriptors for the files that were compiled since the last time. */
@@ -245,8 +233,7 @@ export class Loader {
     this.#registry = undefined;
   }
 
-  #read(name: string): Content | ParsedFile | undefined {
-    if (this.#fetched?.has(name)) return this.#fetched.get(name);
+  #read(name: string): Content | undefined {
     const resolved = this.#resolve?.(name);
     if (resolved instanceof Promise) {
       // Nobody will look at what becomes of it.
@@ -260,14 +247,14 @@ export class Loader {
 
   /** Gets and parses all files and what they import, so that {@linkcode #run} need not wait. */
   async #fetch(
-    files: readonly RequestedFile[],
+    files: readonly { readonly name: string; readonly text: Content | undefined }[],
     roots: ImportRoots | undefined,
   ): Promise<Fetched> {
     const fetched: Fetched = new Map();
     const waiting = [...files];
     const seen = new Set(files.map(({ name }) => name));
     while (waiting.length > 0) {
-      const batch = waiting.splice(0, MAX_PENDING_READS);
+      const batch = waiting.splice(0, LIMITS.maxPendingReads);
       const contents = await Promise.all(
         batch.map(({ name, text }) => text ?? this.#fetchOne(name, roots)),
       );
@@ -293,12 +280,6 @@ export class Loader {
 
 /** Parsed files by name; undefined where there is none. */
 type Fetched = Map<string, ParsedFile | undefined>;
-
-/** A file to load; without text it is read. */
-interface RequestedFile {
-  readonly name: string;
-  readonly text: Content | undefined;
-}
 
 /**
  * The descriptor that protobuf-es has for a well-known file, unless the text under its name declares
@@ -345,7 +326,7 @@ function checkResolved(name: string, resolved: unknown): Content | undefined {
   );
 }
 
-function checkFile(text: unknown, name: unknown): void {
+function checkArguments(text: unknown, name: unknown): void {
   if (typeof name !== "string" || name === "") {
     throw new TypeError("Cannot load a file without a name: give the name that imports use for it");
   }

@@ -32,30 +32,16 @@
  * value  import_roots  well_known   numbers and messages; folders of imports; files that come along
  * syntax   text to a tree
  * lex   text to tokens; diagnostics
+ * limits   what files may cost
  * ```
  *
  * @module
  */
 
 export { type Attempt, attempt } from "./attempt.ts";
-export { MAX_FILE_BYTES, MAX_IMPORT_DEPTH } from "./compile/compiler.ts";
-export {
-  type Diagnostic,
-  formatDiagnostic,
-  MAX_DIAGNOSTICS,
-  ProtoError,
-  type Severity,
-} from "./lex/diagnostic.ts";
-export { MAX_TOKEN_BYTES } from "./lex/lexer.ts";
-export {
-  Loader,
-  type LoaderOptions,
-  MAX_PENDING_READS,
-  type Resolved,
-  type RootOptions,
-} from "./loader.ts";
-export { MAX_GROUP_DEPTH, MAX_MESSAGE_DEPTH } from "./syntax/parse_field.ts";
-export { MAX_DIRECTORY_DEPTH } from "./import_roots.ts";
+export { type Diagnostic, formatDiagnostic, ProtoError, type Severity } from "./lex/diagnostic.ts";
+export { LIMITS } from "./limits.ts";
+export { Loader, type LoaderOptions, type Resolved, type RootOptions } from "./loader.ts";
 
 if (import.meta.main) {
   const { main } = await import("./cli/command.ts");

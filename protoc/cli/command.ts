@@ -9,7 +9,7 @@ import { descriptorSet } from "./descriptor_set.ts";
 import { writeTypes } from "./types_writer.ts";
 
 /** What the command needs of the world around it. */
-export interface Surroundings {
+export interface Environment {
   /** Writes to standard output. */
   print(content: string | Uint8Array): Promise<void>;
   /** Writes a line to standard error. */
@@ -24,44 +24,44 @@ export const SUCCESS = 0;
 export const FAILURE = 1;
 
 /** Runs the command and gives its exit code. */
-export async function run(args: readonly string[], around: Surroundings): Promise<number> {
+export async function run(args: readonly string[], environment: Environment): Promise<number> {
   let parsed: Arguments;
   try {
     parsed = parseArguments(args);
   } catch (error) {
     if (!(error instanceof UsageError)) throw error;
-    around.complain(`${error.message} Try --help.`);
+    environment.complain(`${error.message} Try --help.`);
     return FAILURE;
   }
   if (parsed.help) {
-    await around.print(USAGE);
+    await environment.print(USAGE);
     return SUCCESS;
   }
-  return await compile(parsed, around);
+  return await compile(parsed, environment);
 }
 
-async function compile(args: Arguments, around: Surroundings): Promise<number> {
+async function compile(args: Arguments, environment: Environment): Promise<number> {
   const loader = new Loader({
     sourceInfo: args.includeSourceInfo,
     retainOptions: args.retainOptions,
   });
   try {
     const files = await loader.loadAll(args.inputs, { roots: args.roots });
-    for (const warning of loader.warnings) around.complain(formatOnDisk(warning, args.roots));
+    for (const warning of loader.warnings) environment.complain(formatOnDisk(warning, args.roots));
     if (args.check) return SUCCESS;
     if (args.descriptorSetOut !== undefined) {
       const set = descriptorSet(loader, files, args.includeImports);
-      await output(args.descriptorSetOut, set, around);
+      await output(args.descriptorSetOut, set, environment);
     }
-    if (args.types) await output(args.typesOut, writeTypes(files), around);
+    if (args.types) await output(args.typesOut, writeTypes(files), environment);
     return SUCCESS;
   } catch (error) {
     if (error instanceof ProtoError) {
-      for (const one of error.diagnostics) around.complain(formatOnDisk(one, args.roots));
+      for (const one of error.diagnostics) environment.complain(formatOnDisk(one, args.roots));
       return FAILURE;
     }
     if (error instanceof OutputError) {
-      around.complain(error.message);
+      environment.complain(error.message);
       return FAILURE;
     }
     throw error;
@@ -83,11 +83,11 @@ class OutputError extends Error {}
 async function output(
   path: string,
   content: string | Uint8Array,
-  around: Surroundings,
+  environment: Environment,
 ): Promise<void> {
-  if (path === "-") return await around.print(content);
+  if (path === "-") return await environment.print(content);
   try {
-    await around.write(path, content);
+    await environment.write(path, content);
   } catch (error) {
     throw new OutputError(`${path}: ${error instanceof Error ? error.message : String(error)}`);
   }

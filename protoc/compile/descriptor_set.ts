@@ -1,6 +1,6 @@
 import { create, createFileRegistry, type DescFile, fromBinary } from "@bufbuild/protobuf";
 import { type FileDescriptorProto, FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import type { CompiledFile } from "./compiler.ts";
+import type { CompiledFile } from "./file.ts";
 
 /**
  * Descriptors of protobuf-es for compiled files.

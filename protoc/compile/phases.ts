@@ -16,7 +16,7 @@ import { linkFile, warnUnusedImports } from "../link/link.ts";
  *
  * @returns True when the file has no errors.
  */
-export function compileFile(context: LinkContext): boolean {
+export function checkFile(context: LinkContext): boolean {
   const { table, file } = context;
   table.begin(file);
   declareFile(context);

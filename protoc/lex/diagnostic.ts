@@ -1,3 +1,5 @@
+import { LIMITS } from "../limits.ts";
+
 /** How bad a {@linkcode Diagnostic} is: files with warnings only are loaded. */
 export type Severity = "error" | "warning";
 
@@ -25,21 +27,15 @@ export function formatDiagnostic(diagnostic: Diagnostic): string {
   return `${position}: ${severity === "warning" ? "warning: " : ""}${message}`;
 }
 
-/**
- * Diagnostics one run keeps. What comes after them is counted only, so that a hostile file cannot
- * fill the memory with complaints.
- */
-export const MAX_DIAGNOSTICS = 10_000;
-
 /** Collects what the phases complain about, in the order in which they do. */
 export class Diagnostics {
   readonly errors: Diagnostic[] = [];
   readonly warnings: Diagnostic[] = [];
 
-  /** Adds a complaint; past {@linkcode MAX_DIAGNOSTICS} of a kind it is dropped. */
+  /** Adds a complaint; past `maxDiagnostics` of a kind it is dropped. */
   add(diagnostic: Diagnostic): void {
     const list = diagnostic.severity === "error" ? this.errors : this.warnings;
-    if (list.length < MAX_DIAGNOSTICS) list.push(diagnostic);
+    if (list.length < LIMITS.maxDiagnostics) list.push(diagnostic);
   }
 
   /** Throws what was collected, if there was any error. */

@@ -11,6 +11,7 @@ import {
   SLASH,
   STAR,
 } from "./character.ts";
+import { LIMITS } from "../limits.ts";
 import { CommentCollector, type Comments } from "./comments.ts";
 
 /** What a token is. */
@@ -24,12 +25,6 @@ export const Token = {
   string: 5,
   symbol: 6,
 } as const;
-
-/**
- * Bytes one token may have. No sensible identifier or string comes near; the limit keeps the cost of
- * error messages and of string values in hand.
- */
-export const MAX_TOKEN_BYTES = 16 * 1024 * 1024;
 
 /**
  * Splits a file into tokens as protoc's tokenizer does, with its messages. The token is described by
@@ -92,7 +87,7 @@ export class Lexer {
         this.kind = Token.identifier;
         this.symbol = 0;
         this.end = this.#at = at;
-        if (at - this.start > MAX_TOKEN_BYTES) this.#tooLong();
+        if (at - this.start > LIMITS.maxTokenBytes) this.#tooLong();
         return;
       }
       if ((flags & BLANK) !== 0) {
@@ -136,7 +131,7 @@ export class Lexer {
   }
 
   #tooLong(): void {
-    this.#report(this.start, `Token is longer than ${MAX_TOKEN_BYTES} bytes.`);
+    this.#report(this.start, `Token is longer than ${LIMITS.maxTokenBytes} bytes.`);
     // Nothing of the rest can be trusted; without it there is one clear error.
     this.abandon();
     this.#endOfInput();
@@ -164,7 +159,7 @@ export class Lexer {
       this.symbol = code;
     }
     this.end = this.#at;
-    if (this.end - start > MAX_TOKEN_BYTES) this.#tooLong();
+    if (this.end - start > LIMITS.maxTokenBytes) this.#tooLong();
   }
 
   #looksAt(flag: number): boolean {

@@ -30,7 +30,7 @@ export class LinkContext {
   /** Options to interpret, in protoc's order. */
   readonly pending: PendingOptions[] = [];
   /** Messages with a field that was given a JSON name. */
-  readonly withJsonNames: Set<MessageNode> = new Set();
+  readonly messagesWithJsonNames: Set<MessageNode> = new Set();
   /** Messages whose field numbers clash with something. */
   readonly hints: Map<MessageNode, NumberHint> = new Map();
 
@@ -66,7 +66,7 @@ export class LinkContext {
     const symbol = this.table.find(name);
     if (symbol?.kind !== "message") return this.#builtinType(name);
     // Interpreting an option uses descriptor.proto: no warning about its import.
-    this.resolver.touch(symbol.file);
+    this.resolver.markUsed(symbol.file);
     return symbol;
   }
 

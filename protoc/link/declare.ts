@@ -61,7 +61,7 @@ class Declarer {
   readonly #context: LinkContext;
   readonly #package: PackageNode;
   /** Messages and services whose name was taken, with what has it. */
-  readonly #doubles: Map<Scope, Scope> = new Map();
+  readonly #duplicates: Map<Scope, Scope> = new Map();
   #depth = MAX_MESSAGE_DEPTH;
 
   constructor(context: LinkContext, scope: PackageNode) {
@@ -98,7 +98,7 @@ class Declarer {
     message.scope = scope;
     this.#checkLength(message.fullName.length, message.nameOffset);
     message.members.clear();
-    this.#noteDouble(message, scope);
+    this.#noteDuplicate(message, scope);
 
     for (const oneof of message.oneofs) {
       this.#checkLength(message.fullName.length + 1 + oneof.name.length, NO_OFFSET);
@@ -215,14 +215,14 @@ class Declarer {
    * Notes that something else has the name of `scope`, before its members are declared: names are
    * full names to protoc, so that members clash too, and are told first.
    */
-  #noteDouble(scope: MessageNode | ServiceNode, around: Scope): void {
+  #noteDuplicate(scope: MessageNode | ServiceNode, around: Scope): void {
     const existing = around.members.get(scope.name);
-    if (existing && "members" in existing) this.#doubles.set(scope, existing);
+    if (existing && "members" in existing) this.#duplicates.set(scope, existing);
   }
 
-  #addToDouble(scope: Scope, symbol: SymbolNode): SymbolNode | undefined {
-    const double = this.#doubles.get(scope);
-    return double && this.#context.table.add(double, symbol);
+  #addToDuplicate(scope: Scope, symbol: SymbolNode): SymbolNode | undefined {
+    const duplicate = this.#duplicates.get(scope);
+    return duplicate && this.#context.table.add(duplicate, symbol);
   }
 
   #service(service: ServiceNode): void {
@@ -231,7 +231,7 @@ class Declarer {
     service.scope = scope;
     this.#checkLength(service.fullName.length, service.nameOffset);
     service.members.clear();
-    this.#noteDouble(service, scope);
+    this.#noteDuplicate(service, scope);
     for (const method of service.methods) {
       this.#checkLength(service.fullName.length + 1 + method.name.length, method.nameOffset);
       this.#options(method.options, "google.protobuf.MethodOptions", service);
@@ -248,7 +248,7 @@ class Declarer {
   /** Adds a symbol; when the name is taken, reports it and returns what has it. */
   #add(scope: Scope, symbol: SymbolNode, offset: number): SymbolNode | undefined {
     const existing = this.#context.table.add(scope, symbol) ??
-      (this.#doubles.size > 0 ? this.#addToDouble(scope, symbol) : undefined);
+      (this.#duplicates.size > 0 ? this.#addToDuplicate(scope, symbol) : undefined);
     if (!existing) return undefined;
     const fullName = joinName(scope.fullName, symbol.name);
     if (existing.file !== this.#context.file) {

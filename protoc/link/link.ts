@@ -12,7 +12,7 @@ import {
 import { isIdentifier, jsonName } from "../syntax/naming.ts";
 import { formatDouble, formatFloat } from "../lex/number_literal.ts";
 import { valueNamed } from "../syntax/enum_value.ts";
-import type { Scope, SymbolNode } from "./symbols.ts";
+import type { LookupFailure, Scope, SymbolNode } from "./symbols.ts";
 import { fullNameOf } from "../syntax/names.ts";
 import { extensionRangeOf } from "./ranges.ts";
 import { isVisibleFrom, visibilityFault } from "./visibility.ts";
@@ -119,7 +119,7 @@ function nextFreeNumber(message: MessageNode): number {
 /** True when the names of the field resolved. */
 function linkField(context: LinkContext, field: FieldNode, scope: Scope): boolean {
   if (field.jsonName === undefined) field.jsonName = jsonName(field.name);
-  else if (field.parent) context.withJsonNames.add(field.parent);
+  else if (field.parent) context.messagesWithJsonNames.add(field.parent);
   if (field.isExtension && !linkExtendee(context, field, scope)) return false;
   if (field.typeName === "") {
     if (isMessageType(field.type) || field.type === FieldType.enum) {
@@ -144,8 +144,8 @@ function canonicalDefault(type: number, text: string): string {
 
 function linkExtendee(context: LinkContext, field: FieldNode, scope: Scope): boolean {
   const symbol = context.resolver.lookup(field.extendee, scope, "all");
-  if (!symbol) {
-    notDefined(context, field.extendeeOffset, field.extendee);
+  if (symbol.kind === "failure") {
+    notDefined(context, field.extendeeOffset, field.extendee, symbol);
     return false;
   }
   if (symbol.kind !== NodeKind.message) {
@@ -173,8 +173,8 @@ function linkExtendee(context: LinkContext, field: FieldNode, scope: Scope): boo
 function linkType(context: LinkContext, field: FieldNode, scope: Scope): boolean {
   const name = field.typeName;
   const symbol = context.resolver.lookup(name, scope, "types");
-  if (!symbol) {
-    notDefined(context, field.typeOffset, name);
+  if (symbol.kind === "failure") {
+    notDefined(context, field.typeOffset, name, symbol);
     return false;
   }
   const isType = symbol.kind === NodeKind.message || symbol.kind === NodeKind.enum;
@@ -300,8 +300,8 @@ function linkMethodType(
   offset: number,
 ): MessageNode | undefined {
   const symbol = context.resolver.lookup(name, service, "all");
-  if (!symbol) {
-    notDefined(context, offset, name);
+  if (symbol.kind === "failure") {
+    notDefined(context, offset, name, symbol);
   } else if (symbol.kind !== NodeKind.message) {
     context.error(offset, `"${name}" is not a message type.`);
   } else if (!isVisibleFrom(symbol, context.file)) {
@@ -312,12 +312,18 @@ function linkMethodType(
   return undefined;
 }
 
-function notDefined(context: LinkContext, offset: number, name: string): void {
-  const { undeclaredFile, undeclaredName, resolvedName } = context.resolver.failure;
+function notDefined(
+  context: LinkContext,
+  offset: number,
+  name: string,
+  { hidden, resolvedName }: LookupFailure,
+): void {
+  // Only files have symbols of others; the package without a name is seen by all.
+  const undeclaredFile = hidden?.file;
   if (undeclaredFile) {
     context.error(
       offset,
-      `"${undeclaredName}" seems to be defined in "${undeclaredFile.name}", which is not ` +
+      `"${fullNameOf(hidden!)}" seems to be defined in "${undeclaredFile.name}", which is not ` +
         `imported by "${context.file.name}".  To use it here, please add the necessary import.`,
     );
   }

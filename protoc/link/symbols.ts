@@ -7,18 +7,17 @@ import {
   type Scope,
   type SymbolNode,
 } from "../syntax/ast.ts";
-import { fullNameOf, joinName, parentScope } from "../syntax/names.ts";
+import { joinName, parentScope } from "../syntax/names.ts";
 
 export type { PackageNode, Scope, SymbolNode };
 
 /** Why a name was not found. */
-interface LookupFailure {
-  /** The name was seen in a file that is not imported. */
-  undeclaredFile: FileNode | undefined;
-  /** The full name seen there. */
-  undeclaredName: string;
-  /** The name the first component led to, which does not exist. */
-  resolvedName: string;
+export interface LookupFailure {
+  readonly kind: "failure";
+  /** A symbol that has the name, in a file that is not imported. */
+  readonly hidden: SymbolNode | undefined;
+  /** The name the first component led to, which does not exist; or "". */
+  readonly resolvedName: string;
 }
 
 /** Kinds of symbol {@linkcode SymbolTable.lookup} stops at. */
@@ -170,12 +169,6 @@ function descend(from: SymbolNode, path: string, start: number): SymbolNode | un
  * imports of these.
  */
 export class Resolver {
-  /** Why the last lookup failed. */
-  readonly failure: LookupFailure = {
-    undeclaredFile: undefined,
-    undeclaredName: "",
-    resolvedName: "",
-  };
   /** Imports not used so far; what remains is warned about. */
   readonly unused: Set<FileNode> = new Set();
 
@@ -186,6 +179,8 @@ export class Resolver {
   /** Files of which only option extensions may be used (`import option`). */
   readonly #optionVisible: Set<FileNode> = new Set();
   #packages: Set<string> | undefined;
+  /** The symbol that the lookup under way had to leave out last. */
+  #hidden: SymbolNode | undefined;
 
   /** `tracksUse` fills {@linkcode unused}; the imports of `file` must be linked already. */
   constructor(table: SymbolTable, file: FileNode, tracksUse: boolean) {
@@ -202,12 +197,10 @@ export class Resolver {
     for (const index of file.publicDependency) this.unused.delete(file.dependencies[index]!);
   }
 
-  /** The symbol `name` means at `scope`; undefined with {@linkcode failure} filled when none. */
-  lookup(name: string, scope: Scope, mode: LookupMode): SymbolNode | undefined {
-    const { failure } = this;
-    failure.undeclaredFile = undefined;
-    failure.resolvedName = "";
-    if (name.charCodeAt(0) === 0x2e) return this.#findFull(name, 1);
+  /** The symbol `name` means at `scope`, or why there is none. */
+  lookup(name: string, scope: Scope, mode: LookupMode): SymbolNode | LookupFailure {
+    this.#hidden = undefined;
+    if (name.charCodeAt(0) === 0x2e) return this.#findFull(name, 1) ?? this.#failure();
 
     const dot = name.indexOf(".");
     const first = dot < 0 ? name : name.slice(0, dot);
@@ -216,7 +209,7 @@ export class Resolver {
       const found = at.members.get(first);
       if (!found) continue;
       // At the root protoc looks the whole name up at once: no binding by the first part.
-      if (isRoot) return this.#findFull(name, 0);
+      if (isRoot) return this.#findFull(name, 0) ?? this.#failure();
       if (!this.#isVisible(found)) continue;
       if (dot < 0) {
         if (mode === "types" && !isType(found)) continue;
@@ -225,16 +218,17 @@ export class Resolver {
       if (!isAggregate(found)) continue;
       const symbol = descend(found, name, dot + 1);
       if (symbol && this.#isVisible(symbol)) return symbol;
-      failure.resolvedName = joinName(at.fullName, name);
-      return undefined;
+      return this.#failure(joinName(at.fullName, name));
     }
-    return undefined;
+    return this.#failure();
+  }
+
+  #failure(resolvedName = ""): LookupFailure {
+    return { kind: "failure", hidden: this.#hidden, resolvedName };
   }
 
   /** The symbol with this full name, if this file may use it. */
   find(fullName: string): SymbolNode | undefined {
-    this.failure.undeclaredFile = undefined;
-    this.failure.resolvedName = "";
     return this.#findFull(fullName, 0);
   }
 
@@ -244,13 +238,8 @@ export class Resolver {
   }
 
   /** Counts an import as used without asking whether its symbols may be named here. */
-  touch(file: FileNode): void {
+  markUsed(file: FileNode): void {
     if (this.unused.size > 0) this.unused.delete(file);
-  }
-
-  /** True for the file itself, its imports, and what these import publicly. */
-  sees(file: FileNode): boolean {
-    return this.#visible.has(file) || this.#optionVisible.has(file);
   }
 
   #isVisible(symbol: SymbolNode): boolean {
@@ -269,8 +258,7 @@ export class Resolver {
         if (symbol.kind === NodeKind.field) return true;
       }
     }
-    this.failure.undeclaredFile = file;
-    this.failure.undeclaredName = fullNameOf(symbol);
+    this.#hidden = symbol;
     return false;
   }
 

@@ -8,6 +8,7 @@ import {
   type UninterpretedOption,
 } from "../syntax/ast.ts";
 import type { LinkContext, PendingOptions } from "../link/context.ts";
+import type { LookupFailure, SymbolNode } from "../link/symbols.ts";
 import { fullNameOf, joinName, parentScope } from "../syntax/names.ts";
 import { parseTextFormat, type TextFinder } from "../text_format/parser.ts";
 import {
@@ -77,8 +78,10 @@ function interpretOption(
   for (let i = 0; i <= last; i++) {
     const { part, isExtension } = option.name[i]!;
     shown += `${i > 0 ? "." : ""}${isExtension ? `(${part})` : part}`;
-    const field = isExtension ? findExtension(context, pending, part) : fieldNamed(type, part);
-    if (!field) return fail(unknownOption(context, shown, isExtension));
+    const field = isExtension
+      ? context.resolver.lookup(part, pending.scope, "all")
+      : fieldNamed(type, part);
+    if (field?.kind !== NodeKind.field) return fail(unknownOption(shown, field));
     if (containingType(field) !== type) {
       return fail(
         `Option field "${shown}" is not a field or extension of message "${type.name}".`,
@@ -163,7 +166,7 @@ function optionValue(
     const result = scalarValue(field, name, option, (type, value) => {
       return hasSibling(context, type, value);
     });
-    if (field.enum) context.resolver.touch(field.enum.file);
+    if (field.enum) context.resolver.markUsed(field.enum.file);
     return "fault" in result ? fail(result.fault) : result.value;
   }
   if (option.aggregate === undefined) {
@@ -191,19 +194,9 @@ function hasSibling(context: LinkContext, type: EnumNode, name: string): boolean
   return context.table.find(joinName(scope, name))?.kind === NodeKind.enumValue;
 }
 
-function findExtension(
-  context: LinkContext,
-  pending: PendingOptions,
-  name: string,
-): FieldNode | undefined {
-  const symbol = context.resolver.lookup(name, pending.scope, "all");
-  return symbol?.kind === NodeKind.field ? symbol : undefined;
-}
-
-function unknownOption(context: LinkContext, shown: string, isExtension: boolean): string {
-  const { resolvedName } = context.resolver.failure;
-  if (isExtension && resolvedName !== "") {
-    return `Option "${shown}" is resolved to "(${resolvedName})", which is not defined. The ` +
+function unknownOption(shown: string, found: SymbolNode | LookupFailure | undefined): string {
+  if (found?.kind === "failure" && found.resolvedName !== "") {
+    return `Option "${shown}" is resolved to "(${found.resolvedName})", which is not defined. The ` +
       "innermost scope is searched first in name resolution. Consider using a leading '.'(i.e., " +
       `"(.${shown.slice(1)}") to start from the outermost scope.`;
   }
@@ -225,10 +218,10 @@ function textFinder(context: LinkContext): TextFinder {
   return {
     extension(type, name) {
       const symbol = resolver.lookup(name, parentScope(type)!, "all");
-      if (symbol?.kind === NodeKind.field) {
+      if (symbol.kind === NodeKind.field) {
         return symbol.isExtension && symbol.extendeeNode === type ? symbol : undefined;
       }
-      if (symbol?.kind !== NodeKind.message || !type.isMessageSet) return undefined;
+      if (symbol.kind !== NodeKind.message || !type.isMessageSet) return undefined;
       // A message set item may be named by its type, when the type declares the extension itself.
       return symbol.extensions.find((extension) =>
         extension.extendeeNode === type && extension.message === symbol &&

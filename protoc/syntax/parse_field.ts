@@ -7,6 +7,7 @@ import {
   NO_OFFSET,
   OptionsNode,
 } from "./ast.ts";
+import { LIMITS } from "../limits.ts";
 import { mapEntryName } from "./naming.ts";
 import { parseDefault } from "./parse_default.ts";
 import { parseOption } from "./parse_option.ts";
@@ -273,7 +274,7 @@ function parseGroup(
   field.name = field.name.toLowerCase();
   field.typeName = group.name;
   if (reader.lexer.symbol !== Punctuator.openBrace) reader.fail("Missing group body.");
-  if (++reader.groupDepth > MAX_GROUP_DEPTH) {
+  if (++reader.groupDepth > LIMITS.maxGroupDepth) {
     // Where protoc would notice, it knows no position.
     reader.errorAt(NO_OFFSET, NESTED_TOO_DEEP);
     reader.stop();
@@ -283,23 +284,11 @@ function parseGroup(
   reader.close(groupLocation);
 }
 
-/**
- * Levels of messages that protoc refuses to go beyond (`MaxMessageDeclarationNestingDepth` in its
- * sources counts the file as one).
- */
-export const MAX_MESSAGE_DEPTH = 31;
-
-/**
- * Levels of groups that are parsed. More than {@linkcode MAX_MESSAGE_DEPTH} are refused later on, as in
- * protoc; this one keeps the call stack of the parser in bounds.
- */
-export const MAX_GROUP_DEPTH = 256;
-
 const NESTED_TOO_DEEP = "Reached maximum recursion limit for nested messages.";
 
 /** Counts one more level of messages; the caller counts down behind it. */
 export function enterMessage(reader: TokenReader): void {
-  if (++reader.depth > MAX_MESSAGE_DEPTH) {
+  if (++reader.depth > LIMITS.maxMessageDepth) {
     reader.fail(NESTED_TOO_DEEP);
   }
 }

@@ -1,5 +1,5 @@
 import type { Comments } from "../lex/comments.ts";
-import { MAX_DIAGNOSTICS } from "../lex/diagnostic.ts";
+import { LIMITS } from "../limits.ts";
 import { Lexer, Token } from "../lex/lexer.ts";
 import { parseInteger } from "../lex/number_literal.ts";
 import type { Source } from "../lex/source.ts";
@@ -72,9 +72,9 @@ export class TokenReader {
     return this.#errorCount > 0;
   }
 
-  /** Reports an error at an offset; after {@linkcode MAX_DIAGNOSTICS} the file ends there. */
+  /** Reports an error at an offset; after `maxDiagnostics` the file ends there. */
   errorAt(offset: number, message: string): void {
-    if (++this.#errorCount > MAX_DIAGNOSTICS) this.lexer.abandon();
+    if (++this.#errorCount > LIMITS.maxDiagnostics) this.lexer.abandon();
     else this.#report(offset, message, false);
   }
 

@@ -55,7 +55,7 @@ export function validateMapField(
 function alternative(context: LinkContext, entry: MessageNode): string {
   if (!entry.parent) return "";
   const symbol = context.resolver.lookup(entry.name, parentScope(entry.parent)!, "types");
-  if (!symbol || symbol === entry || symbol.kind !== NodeKind.message) return "";
+  if (symbol === entry || symbol.kind !== NodeKind.message) return "";
   return ` Maybe you meant ".${symbol.fullName}"?`;
 }
 

@@ -43,7 +43,7 @@ export function validateMessage(context: LinkContext, message: MessageNode): voi
   const options = message.options?.value;
   if (!readFlag(options, MessageOption.legacyJsonConflicts)) {
     checkJsonNames(context, message, false);
-    if (context.withJsonNames.has(message)) checkJsonNames(context, message, true);
+    if (context.messagesWithJsonNames.has(message)) checkJsonNames(context, message, true);
   }
   if (message.extensionRanges.length > 0) validateRanges(context, message);
 }
@@ -61,7 +61,7 @@ interface JsonName {
 function checkJsonNames(context: LinkContext, message: MessageNode, useCustom: boolean): void {
   // Names without underscores stay as they are, and are different.
   if (!useCustom && !message.fields.some((field) => field.name.includes("_"))) return;
-  const hasCustom = context.withJsonNames.has(message);
+  const hasCustom = context.messagesWithJsonNames.has(message);
   const seen = new Map<string, JsonName>();
   for (const field of message.fields) {
     const fallback = hasCustom ? jsonName(field.name) : field.jsonName!;

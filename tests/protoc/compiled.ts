@@ -13,11 +13,11 @@ export interface Compiled {
 
 /** Compiles `text` as `a.proto`; `imports` are the files it may import. */
 export function compiled(text: string, imports: Record<string, string> = {}): Compiled {
-  const compiler = new Compiler({ read: (name) => imports[name] });
-  const file = compiler.compile("a.proto", text)?.file;
+  const { files, diagnostics } = new Compiler()
+    .run([{ name: "a.proto", text }], (name) => imports[name]);
   return {
-    file,
-    errors: compiler.diagnostics.errors.map(formatDiagnostic),
-    warnings: compiler.diagnostics.warnings.map(formatDiagnostic),
+    file: files[0]?.file,
+    errors: diagnostics.errors.map(formatDiagnostic),
+    warnings: diagnostics.warnings.map(formatDiagnostic),
   };
 }

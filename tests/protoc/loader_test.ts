@@ -7,13 +7,7 @@ import {
   TimestampSchema,
 } from "@bufbuild/protobuf/wkt";
 import { join } from "node:path";
-import {
-  Loader,
-  MAX_DIAGNOSTICS,
-  MAX_FILE_BYTES,
-  MAX_IMPORT_DEPTH,
-  ProtoError,
-} from "../../protoc/mod.ts";
+import { LIMITS, Loader, ProtoError } from "../../protoc/mod.ts";
 
 /** A loader whose imports come from an object. */
 function loaderOf(files: Record<string, string>): Loader {
@@ -36,6 +30,27 @@ Deno.test("Loader.load() gives a linked file and keeps it in loaded", () => {
   assertStrictEquals(loader.registry.getMessage("a.B"), b);
   const bytes = toBinary(a!, create(a!, { b: create(b!, { x: 5 }) }));
   assertEquals(toJson(a!, fromBinary(a!, bytes)), { b: { x: 5 } });
+});
+
+Deno.test("Loader.load() is none the worse for a resolve() that throws", () => {
+  let failures = 1;
+  const files: Record<string, string> = {
+    "b.proto":
+      'syntax = "proto3"; import "c.proto"; import "d.proto"; message B { C c = 1; D d = 2; }',
+    "c.proto": 'syntax = "proto3"; message C {}',
+    "d.proto": 'syntax = "proto3"; message D {}',
+  };
+  const loader = new Loader({
+    resolve(name) {
+      if (name === "d.proto" && failures-- > 0) throw new Error("no network");
+      return files[name];
+    },
+  });
+  const load = () =>
+    loader.load('syntax = "proto3"; import "b.proto"; message A { B b = 1; }', "a.proto");
+  assertThrows(load, Error, "no network");
+  assertEquals(load().dependencies[0]!.dependencies.map(({ name }) => name), ["c", "d"]);
+  assertEquals(Object.keys(loader.loaded), ["c.proto", "d.proto", "b.proto", "a.proto"]);
 });
 
 Deno.test("Loader.load() links to files loaded before and to those of resolve", () => {
@@ -184,12 +199,12 @@ Deno.test("Loader.load() limits how deep imports go", () => {
   const [error] = errorsOf(() => loader.load('syntax = "proto3"; import "1.proto";', "0.proto"));
   assertEquals(
     error,
-    `${MAX_IMPORT_DEPTH}.proto: Imports are nested deeper than ${MAX_IMPORT_DEPTH} files.`,
+    `${LIMITS.maxImportDepth}.proto: Imports are nested deeper than ${LIMITS.maxImportDepth} files.`,
   );
 });
 
 Deno.test("Loader.load() refuses a file that is too large unread", () => {
-  const bytes = new Uint8Array(MAX_FILE_BYTES + 1);
+  const bytes = new Uint8Array(LIMITS.maxFileBytes + 1);
   assertEquals(errorsOf(() => new Loader().load(bytes, "a.proto")), [
     "a.proto: File has 67108865 bytes, more than the limit of 67108864.",
   ]);
@@ -198,7 +213,7 @@ Deno.test("Loader.load() refuses a file that is too large unread", () => {
 Deno.test("Loader.load() gives up on a file after its ten thousandth error", () => {
   const text = "\té".repeat(500_000);
   const error = assertThrows(() => new Loader().load(text, "a.proto"), ProtoError);
-  assertEquals(error.diagnostics.length, MAX_DIAGNOSTICS);
+  assertEquals(error.diagnostics.length, LIMITS.maxDiagnostics);
   assertEquals(error.diagnostics[1]!.column, 9);
 });
 

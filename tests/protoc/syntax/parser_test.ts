@@ -1,6 +1,6 @@
 import { assertEquals } from "@std/assert";
 import { FieldType, type FileNode, Label, Visibility } from "../../../protoc/syntax/ast.ts";
-import { MAX_GROUP_DEPTH, MAX_MESSAGE_DEPTH } from "../../../protoc/syntax/parse_field.ts";
+import { LIMITS } from "../../../protoc/limits.ts";
 import { parseFile } from "../../../protoc/syntax/parse_file.ts";
 import { Source } from "../../../protoc/lex/source.ts";
 
@@ -217,13 +217,13 @@ function nested(depth: number, open: string): string {
 }
 
 Deno.test("parseFile() refuses messages and groups nested too deep, however deep", () => {
-  assertEquals(parse(nested(MAX_MESSAGE_DEPTH, "message A {")).errors, []);
-  const [error] = parse(nested(MAX_MESSAGE_DEPTH + 1, "message A {")).errors;
+  assertEquals(parse(nested(LIMITS.maxMessageDepth, "message A {")).errors, []);
+  const [error] = parse(nested(LIMITS.maxMessageDepth + 1, "message A {")).errors;
   assertEquals(error, "1:342: Reached maximum recursion limit for nested messages.");
   assertEquals(parse(nested(20_000, "message A {")).errors.length > 0, true);
   const group = "optional group A = 1 {";
   const groups = (depth: number) => `message A { ${nested(depth, group)} }`;
-  assertEquals(parse(groups(MAX_GROUP_DEPTH)).errors, []);
+  assertEquals(parse(groups(LIMITS.maxGroupDepth)).errors, []);
   assertEquals(
     parse(groups(20_000)).errors[0],
     "0:0: Reached maximum recursion limit for nested messages.",

@@ -1,0 +1,96 @@
+/**
+ * A file on its way through the phases: parsed, then compiled.
+ *
+ * @module
+ */
+import { writeFile } from "../descriptor/file.ts";
+import type { Diagnostic } from "../lex/diagnostic.ts";
+import { Source } from "../lex/source.ts";
+import { LIMITS } from "../limits.ts";
+import type { FileNode } from "../syntax/ast.ts";
+import { parseFile } from "../syntax/parse_file.ts";
+import { SourceInfo } from "../syntax/source_info.ts";
+
+/** The text of a file. */
+export type Content = string | Uint8Array;
+
+/** A parsed file that waits for its imports. */
+export class ParsedFile {
+  readonly file: FileNode;
+  readonly info: SourceInfo | undefined;
+  /** What the lexer and the parser complained about. */
+  readonly diagnostics: readonly Diagnostic[];
+  readonly hadErrors: boolean;
+
+  constructor(name: string, content: Content, sourceInfo: boolean) {
+    const diagnostics: Diagnostic[] = [];
+    const isTooLarge = content.length > LIMITS.maxFileBytes;
+    const source = new Source(isTooLarge ? "" : content);
+    this.info = sourceInfo ? new SourceInfo() : undefined;
+    const result = parseFile(name, source, this.info, (offset, message, isWarning) => {
+      diagnostics.push(diagnosticAt(source, name, offset, message, isWarning));
+    });
+    if (isTooLarge) {
+      const message =
+        `File has ${content.length} bytes, more than the limit of ${LIMITS.maxFileBytes}.`;
+      diagnostics.push(diagnosticAt(undefined, name, -1, message, false));
+    }
+    this.file = result.file;
+    this.diagnostics = diagnostics;
+    this.hadErrors = result.hadErrors || isTooLarge;
+  }
+
+  /** Names of the files it imports. */
+  get imports(): string[] {
+    return [...this.file.imports, ...this.file.optionImports].map((node) => node.name);
+  }
+}
+
+/** A file without errors. */
+export class CompiledFile {
+  readonly file: FileNode;
+  /** The text came with the compiler, since nobody else had one. */
+  readonly isWellKnown: boolean;
+  readonly #info: SourceInfo | undefined;
+  readonly #retainOptions: boolean;
+  #bytes: Uint8Array<ArrayBuffer> | undefined;
+
+  constructor(
+    file: FileNode,
+    isWellKnown: boolean,
+    info: SourceInfo | undefined,
+    retainOptions: boolean,
+  ) {
+    this.file = file;
+    this.isWellKnown = isWellKnown;
+    this.#info = info;
+    this.#retainOptions = retainOptions;
+  }
+
+  /** Its name as imports spell it. */
+  get name(): string {
+    return this.file.name;
+  }
+
+  /** The serialized `google.protobuf.FileDescriptorProto`. */
+  get bytes(): Uint8Array<ArrayBuffer> {
+    return this.#bytes ??= writeFile(this.file, {
+      info: this.#info,
+      retainOptions: this.#retainOptions,
+    });
+  }
+}
+
+/** A diagnostic at an offset of a file, or about the file as a whole where there is none. */
+export function diagnosticAt(
+  source: Source | undefined,
+  file: string,
+  offset: number,
+  message: string,
+  isWarning: boolean,
+): Diagnostic {
+  const severity = isWarning ? "warning" : "error";
+  if (!source || offset < 0) return { file, line: 0, column: 0, message, severity };
+  const { line, column } = source.position(offset);
+  return { file, line: line + 1, column: column + 1, message, severity };
+}
