@@ -1,21 +1,14 @@
 /**
- * The services of etcd, from their proto text. Files are loaded when a service of theirs is first
+ * The services of etcd. Their descriptors are prebuilt; a file is read when a service of it is first
  * asked for: a client that never touches users does not pay for them.
  *
  * @module
  */
-import type { DescFile } from "@bufbuild/protobuf";
+import { createFileRegistry, type DescFile, fromBinary } from "@bufbuild/protobuf";
+import { base64Decode } from "@bufbuild/protobuf/wire";
+import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { type CallOptions, type CallStream, type Conn, newService } from "../grpc/mod.ts";
-import { Loader } from "../protoc/mod.ts";
-import { AUTH_PROTO } from "./proto/auth.ts";
-import { AUTHPB_PROTO } from "./proto/authpb.ts";
-import { CLUSTER_PROTO } from "./proto/cluster.ts";
-import { HEADER_PROTO } from "./proto/header.ts";
-import { KV_PROTO } from "./proto/kv.ts";
-import { LEASE_PROTO } from "./proto/lease.ts";
-import { MAINTENANCE_PROTO } from "./proto/maintenance.ts";
-import { MVCCPB_PROTO } from "./proto/mvccpb.ts";
-import { WATCH_PROTO } from "./proto/watch.ts";
+import { DESCRIPTORS } from "./proto/descriptors.ts";
 import type {
   CompactMessage,
   DeleteMessage,
@@ -35,18 +28,6 @@ import type {
   WatchMessage,
   WatchResult,
 } from "./wire.ts";
-
-const TEXTS: Readonly<Record<string, string>> = {
-  "authpb/auth.proto": AUTHPB_PROTO,
-  "mvccpb/kv.proto": MVCCPB_PROTO,
-  "etcdserverpb/auth.proto": AUTH_PROTO,
-  "etcdserverpb/cluster.proto": CLUSTER_PROTO,
-  "etcdserverpb/header.proto": HEADER_PROTO,
-  "etcdserverpb/kv.proto": KV_PROTO,
-  "etcdserverpb/lease.proto": LEASE_PROTO,
-  "etcdserverpb/maintenance.proto": MAINTENANCE_PROTO,
-  "etcdserverpb/watch.proto": WATCH_PROTO,
-};
 
 /**
  * Options of a stream that asks for a leader: etcd ends it when its member has lost the leader. A watch
@@ -100,15 +81,32 @@ export interface LeaseService {
   readonly LeaseLeases: Unary<Record<string, never>, LeasesResult>;
 }
 
-let loader: Loader | undefined;
+/** Files by what they define. */
+const FILES = {
+  auth: "etcdserverpb/auth.proto",
+  cluster: "etcdserverpb/cluster.proto",
+  election: "v3electionpb/v3election.proto",
+  kv: "etcdserverpb/kv.proto",
+  lease: "etcdserverpb/lease.proto",
+  lock: "v3lockpb/v3lock.proto",
+  maintenance: "etcdserverpb/maintenance.proto",
+  watch: "etcdserverpb/watch.proto",
+} as const;
 
-/**
- * The file that defines a service: `kv`, `watch`, `lease`, `cluster`, `maintenance` or `auth`.
- */
-export function schemaFile(name: string): DescFile {
-  loader ??= new Loader({ resolve: (path) => TEXTS[path] });
-  const path = `etcdserverpb/${name}.proto`;
-  return loader.loaded[path] ?? loader.load(TEXTS[path]!, path);
+const files = new Map<string, DescFile>();
+
+/** The file that defines a service. */
+export function schemaFile(name: keyof typeof FILES): DescFile {
+  return fileAt(FILES[name]);
+}
+
+function fileAt(path: string): DescFile {
+  let file = files.get(path);
+  if (file !== undefined) return file;
+  const proto = fromBinary(FileDescriptorProtoSchema, base64Decode(DESCRIPTORS[path]!));
+  file = createFileRegistry(proto, fileAt).getFile(path)!;
+  files.set(path, file);
+  return file;
 }
 
 /** Client of `etcdserverpb.KV`. */

@@ -18,7 +18,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
   "": ["http/mod.ts", "grpc/mod.ts", "kv/mod.ts", "protoc/mod.ts"],
   http: [],
   grpc: ["http/mod.ts", "http/engine.ts"],
-  kv: ["http/engine.ts", "grpc/mod.ts", "protoc/mod.ts"],
+  kv: ["http/engine.ts", "grpc/mod.ts"],
   // A leaf that imports nothing: the one checker of options.
   protoc: ["http/message/options.ts"],
 };
