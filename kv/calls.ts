@@ -17,7 +17,7 @@ import { type CallOptions as GrpcCallOptions, type CallStream, code } from "../g
 import type { Clock } from "./clock.ts";
 import { type Credentials, isTokenRefusal } from "./credentials.ts";
 import type { Settings } from "./endpoints.ts";
-import { ClientClosedError, KvError, toKvError, UnknownOutcomeError } from "./errors.ts";
+import { cancelled, ClientClosedError, KvError, toKvError, UnknownOutcomeError } from "./errors.ts";
 import type { CallObserver, Observer } from "./observer.ts";
 import { effectOf, judgeRepeatable, judgeWrite, pauseBetween, Rounds } from "./retry.ts";
 import type { Unary } from "./schema.ts";
@@ -260,11 +260,4 @@ function grpcOptions(
   }
   if (timeout === undefined) return signal === undefined ? undefined : { signal };
   return signal === undefined ? { timeout } : { timeout, signal };
-}
-
-/** The error of a call that its caller gave up. */
-export function cancelled(operation: string, signal: AbortSignal): KvError {
-  return new KvError(`${operation} was given up by its signal`, code.CANCELLED, {
-    cause: signal.reason,
-  });
 }

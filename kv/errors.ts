@@ -143,6 +143,60 @@ export class ClientClosedError extends KvError {
   }
 }
 
+/**
+ * A lock or a leadership ended: its key is not in the store any more, or nobody can say whether it
+ * still is. (If its session ended before, the reason is that {@linkcode LeaseLostError}.)
+ */
+export class OwnershipLostError extends KvError {
+  /** Name of the class. */
+  override readonly name: string = "OwnershipLostError";
+  /** The key. */
+  readonly key: string;
+  /**
+   * - `released`: this side gave it up.
+   * - `deleted`: somebody else removed the key.
+   * - `unobserved`: the key can no longer be watched; `cause` says why.
+   */
+  readonly how: "released" | "deleted" | "unobserved";
+
+  /** `how` it ended. */
+  constructor(key: string, how: OwnershipLostError["how"], options: ErrorOptions = {}) {
+    super(`ownership of ${JSON.stringify(key)} ended: ${ENDED[how]}`, code.ABORTED, options);
+    this.key = key;
+    this.how = how;
+  }
+}
+
+const ENDED: Readonly<Record<OwnershipLostError["how"], string>> = {
+  released: "it was released",
+  deleted: "somebody else removed the key",
+  unobserved: "the key can no longer be watched",
+};
+
+/** A transaction met other writers in each of its attempts. */
+export class TransactionConflictError extends KvError {
+  /** Name of the class. */
+  override readonly name: string = "TransactionConflictError";
+  /** How often it was tried. */
+  readonly attempts: number;
+
+  /** `attempts` were made. */
+  constructor(attempts: number) {
+    super(
+      `the transaction met other writers in each of ${attempts} attempts: give it more \`retries\`, or fewer keys`,
+      code.ABORTED,
+    );
+    this.attempts = attempts;
+  }
+}
+
+/** The error of what its caller gave up. */
+export function cancelled(operation: string, signal: AbortSignal): KvError {
+  return new KvError(`${operation} was given up by its signal`, code.CANCELLED, {
+    cause: signal.reason,
+  });
+}
+
 /** What a gRPC error has, whatever class it is of. */
 interface StatusLike extends Error {
   readonly code: number;

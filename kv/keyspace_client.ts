@@ -16,6 +16,18 @@
  * @module
  */
 import { fair, quietMethods } from "../http/engine.ts";
+import { type Barrier, newBarrier } from "./concurrency/barrier.ts";
+import { type DoubleBarrier, newDoubleBarrier } from "./concurrency/double_barrier.ts";
+import { type Election, newElection } from "./concurrency/election.ts";
+import { type Lock, type LockOptions, takeLock } from "./concurrency/lock.ts";
+import { newPriorityQueue, newQueue, type PriorityQueue, type Queue } from "./concurrency/queue.ts";
+import { openSession, type Session, type SessionOptions } from "./concurrency/session.ts";
+import {
+  runTransaction,
+  type Transaction,
+  type TransactionOptions,
+  type TransactionResult,
+} from "./concurrency/transaction.ts";
 import type { Keyspace } from "./keyspace.ts";
 import type {
   CallOptions,
@@ -83,6 +95,93 @@ export abstract class KeyspaceClient implements Keyspace {
   ): Promise<GrantResponse> {
     return this.grant({ ...request, keepAlive: false }, options);
   }
+
+  // ---- concurrency -----------------------------------------------------------------------------
+
+  /** Opens a session: a lease that locks and leaderships hang on, and a signal of its end. */
+  session(options?: SessionOptions): Promise<Session> {
+    return openSession(this, options);
+  }
+
+  /** Takes a lock that is held by one at a time. With `try`, null if somebody else holds it. */
+  lock(name: string, options: LockOptions & { readonly try: true }): Promise<Lock | null>;
+  lock(name: string, options?: LockOptions & { readonly try?: false | undefined }): Promise<Lock>;
+  lock(name: string, options?: LockOptions): Promise<Lock | null> {
+    return takeLock(this, name, "exclusive", options);
+  }
+
+  /** Takes a lock that is held by any number of readers at a time, and by none while one writes. */
+  readLock(name: string, options: LockOptions & { readonly try: true }): Promise<Lock | null>;
+  readLock(name: string, options?: LockOptions & { readonly try?: false | undefined }): Promise<
+    Lock
+  >;
+  readLock(name: string, options?: LockOptions): Promise<Lock | null> {
+    return takeLock(this, name, "read", options);
+  }
+
+  /** Takes the lock of {@linkcode KeyspaceClient.readLock} for a writer, who is alone. */
+  writeLock(name: string, options: LockOptions & { readonly try: true }): Promise<Lock | null>;
+  writeLock(name: string, options?: LockOptions & { readonly try?: false | undefined }): Promise<
+    Lock
+  >;
+  writeLock(name: string, options?: LockOptions): Promise<Lock | null> {
+    return takeLock(this, name, "write", options);
+  }
+
+  /** An election by name: to stand in, or to follow. */
+  election(name: string): Election {
+    return newElection(this, name);
+  }
+
+  /**
+   * Carries out a function that reads and writes keys as if nobody else did: all it writes takes effect
+   * at once, or it is called again. What it does besides must not matter if it is done twice.
+   *
+   * @throws {TransactionConflictError} If others were in its way each time.
+   * @throws {UnknownOutcomeError} If its commit got no answer.
+   *
+   * @example
+   * ```ts ignore
+   * await client.transaction(async (tx) => {
+   *   const [from, to] = await tx.getAll(["accounts/a", "accounts/b"]);
+   *   tx.put("accounts/a", String(Number(from) - 5));
+   *   tx.put("accounts/b", String(Number(to) + 5));
+   * });
+   * ```
+   */
+  transaction<T>(
+    fn: (tx: Transaction) => T | Promise<T>,
+    options?: TransactionOptions,
+  ): Promise<TransactionResult<T>> {
+    return runTransaction(this, fn, options);
+  }
+
+  /** A barrier by name: while somebody holds it, others wait. */
+  barrier(name: string): Barrier {
+    return newBarrier(this, name);
+  }
+
+  /** A barrier that `count` members enter together and leave together. */
+  doubleBarrier(name: string, count: number, session: Session): DoubleBarrier {
+    return newDoubleBarrier(session, name, count);
+  }
+
+  /** A queue by name: first in, first out. */
+  queue(name: string): Queue {
+    return newQueue(this, name);
+  }
+
+  /** A queue by name in which what matters most comes out first. */
+  priorityQueue(name: string): PriorityQueue {
+    return newPriorityQueue(this, name);
+  }
 }
 
-quietMethods(KeyspaceClient, ["grantOnly"], fair);
+quietMethods(KeyspaceClient, [
+  "grantOnly",
+  "session",
+  "lock",
+  "readLock",
+  "writeLock",
+  "transaction",
+], fair);

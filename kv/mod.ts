@@ -21,6 +21,7 @@
  * server   a store in this process, with an entry of its own
  * client   what users hold
  * keyspace_client   what is made of a keyspace, for all keys and for a part of them
+ * concurrency   sessions, locks, elections, transactions, barriers, queues
  * keyspace   what a client offers to locks, caches and scans
  * auth   users, roles and the token calls are sent with
  * watch  lease  watch_stream  txn   kept alive by the client
@@ -57,6 +58,21 @@ export type {
 } from "./auth/types.ts";
 export { Client, newClient } from "./client.ts";
 export type { AuthPolicy, PasswordAuth, Secret, TokenAuth } from "./credentials.ts";
+export type { Barrier, BarrierOptions } from "./concurrency/barrier.ts";
+export type { DoubleBarrier } from "./concurrency/double_barrier.ts";
+export type { CampaignOptions, Election, Leadership } from "./concurrency/election.ts";
+export type { HolderOptions } from "./concurrency/holder.ts";
+export type { Lock, LockOptions } from "./concurrency/lock.ts";
+export type { EnqueueOptions, PriorityQueue, Queue } from "./concurrency/queue.ts";
+export type { Session, SessionOptions } from "./concurrency/session.ts";
+export type {
+  Isolation,
+  Transaction,
+  TransactionOptions,
+  TransactionPutOptions,
+  TransactionResult,
+} from "./concurrency/transaction.ts";
+export type { WaitOptions } from "./concurrency/wait.ts";
 export { type ClientOptions, type TlsOptions } from "./endpoints.ts";
 export {
   ClientClosedError,
@@ -66,6 +82,8 @@ export {
   type KvErrorOptions,
   LeaseLostError,
   LoginError,
+  OwnershipLostError,
+  TransactionConflictError,
   UnknownOutcomeError,
   WatchCanceledError,
 } from "./errors.ts";

@@ -1,0 +1,97 @@
+/**
+ * Waiting that can be given up, and trying on while there is hope.
+ *
+ * @module
+ */
+import { code } from "../../grpc/mod.ts";
+import { checkSignal, checkTime, MAX_TIMER_MS } from "../../http/engine.ts";
+import { reopenDelay } from "../backoff.ts";
+import type { Clock } from "../clock.ts";
+import { cancelled, ClientClosedError, KvError } from "../errors.ts";
+
+/** How long to wait for something, and what ends the wait. */
+export interface WaitOptions {
+  /** Gives the wait up: it rejects with code CANCELLED. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Milliseconds to wait at most; then it rejects with code DEADLINE_EXCEEDED.
+   * @default {Infinity}
+   */
+  readonly timeout?: number | undefined;
+}
+
+/** Milliseconds between two attempts, at least. */
+const MIN_PAUSE_MS = 50;
+
+/**
+ * Does work that ends, at the latest, as its caller's options say. The signal it gets aborts then, with
+ * the error the work has to reject with.
+ *
+ * @throws {TypeError} If the options are none.
+ */
+export async function waiting<T>(
+  what: string,
+  { signal, timeout = Infinity }: WaitOptions,
+  clock: Clock,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  checkSignal(what, "signal", signal);
+  checkTime(what, "timeout", timeout);
+  if (signal?.aborted) throw cancelled(what, signal);
+  const ended = new AbortController();
+  const over = new AbortController();
+  const onAbort = () => ended.abort(cancelled(what, signal!));
+  signal?.addEventListener("abort", onAbort, { once: true });
+  if (timeout !== Infinity) {
+    clock.sleep(Math.min(timeout, MAX_TIMER_MS), over.signal).then(
+      () =>
+        ended.abort(
+          new KvError(`${what} took longer than ${timeout} ms`, code.DEADLINE_EXCEEDED),
+        ),
+      () => {},
+    );
+  }
+  try {
+    return await work(ended.signal);
+  } finally {
+    signal?.removeEventListener("abort", onAbort);
+    over.abort();
+  }
+}
+
+/** The outcome of `promise`, unless the signal aborts first: then its reason. */
+export function raced<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener("abort", onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", onAbort));
+  });
+}
+
+/**
+ * Does work again and again until it succeeds, fails for good, or the signal aborts. What passes are
+ * the moments in which the cluster cannot be reached or has no leader.
+ */
+export async function persist<T>(
+  signal: AbortSignal,
+  clock: Clock,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let failures = 1;; failures++) {
+    signal.throwIfAborted();
+    try {
+      return await work();
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!isPassing(error)) throw error;
+    }
+    await clock.sleep(Math.max(MIN_PAUSE_MS, reopenDelay(failures)), signal);
+  }
+}
+
+/** Whether an error says nothing of what was asked, only that now is a bad moment. */
+export function isPassing(error: unknown): boolean {
+  return error instanceof KvError && !(error instanceof ClientClosedError) &&
+    (error.code === code.UNAVAILABLE || error.code === code.DEADLINE_EXCEEDED);
+}
