@@ -6,7 +6,7 @@ import type { Keyspace } from "../keyspace.ts";
 import type { CallOptions, Comparison } from "../types.ts";
 import { Claim } from "./claim.ts";
 import { checkName, dismiss, type Holder, holderOf, type HolderOptions, leave } from "./holder.ts";
-import { partsOf, type Session } from "./session.ts";
+import { isSession, partsOf, type Session } from "./session.ts";
 import { persist, raced, waiting, type WaitOptions } from "./wait.ts";
 
 /** How one stands for election. */
@@ -19,6 +19,15 @@ const CAMPAIGN_NAMES = optionNames<CampaignOptions>({
   timeout: true,
 });
 const OBSERVE_NAMES = optionNames<{ signal?: AbortSignal }>({ signal: true });
+
+/** Those of each session that lead or stand for election, by name. */
+const standing = new WeakMap<Session, Map<string, Promise<Leadership>>>();
+
+function candidates(session: Session): Map<string, Promise<Leadership>> {
+  let own = standing.get(session);
+  if (own === undefined) standing.set(session, own = new Map());
+  return own;
+}
 
 /** Makes an election. */
 let newElection: (keyspace: Keyspace, name: string, clock?: Clock) => Election;
@@ -50,40 +59,65 @@ export class Election {
 
   /**
    * Stands for election with a value that says who one is. Resolves when elected. Who gives it up, by
-   * `signal` or `timeout`, is out of line: its key is removed.
+   * `signal` or `timeout`, is out of line: its key is removed. In one session there is one candidate:
+   * who stands again proclaims another value.
    */
   async campaign(value: string, options: CampaignOptions = {}): Promise<Leadership> {
     if (typeof value !== "string") {
       throw new TypeError(`Cannot campaign as value must be a string: got ${typeof value}`);
     }
     checkOptions("campaign", CAMPAIGN_NAMES, options);
-    const clock = this.#clock;
-    return await waiting("campaign", options, clock, async (signal) => {
-      const holder = await holderOf("campaign", this.#keyspace, options, signal, clock);
-      try {
-        const line = `${this.name}/`;
-        const key = line + holder.session.lease.toString(16);
-        const { claim, first, found } = await Claim.enter(
-          holder.session,
-          { key, value, line },
-          signal,
-        );
-        const leadership = newLeadership(claim, holder, found ?? value, clock);
-        try {
-          if (found !== null && found !== value) await leadership.proclaim(value, { signal });
-          if (!first) await claim.first(signal);
-          claim.signal.throwIfAborted();
-          claim.observe();
+    return await waiting("campaign", options, this.#clock, async (signal) => {
+      const { session } = options;
+      if (!isSession(session)) return await this.#campaign(value, options, signal);
+      // Who leads already, or stands for it, is the same candidate with another value.
+      const standing = candidates(session);
+      for (let other = standing.get(this.name); other !== undefined;) {
+        const leadership = await raced(other.catch(() => null), signal);
+        if (leadership !== null && !leadership.signal.aborted) {
+          await leadership.proclaim(value, { signal });
           return leadership;
-        } catch (error) {
-          leave(claim, holder).catch(() => {});
-          throw error;
         }
+        const next = standing.get(this.name);
+        other = next === other ? undefined : next;
+      }
+      const own = this.#campaign(value, options, signal);
+      standing.set(this.name, own);
+      const forget = () => {
+        if (standing.get(this.name) === own) standing.delete(this.name);
+      };
+      own.then(({ signal }) => signal.addEventListener("abort", forget, { once: true }), forget);
+      return await own;
+    });
+  }
+
+  async #campaign(
+    value: string,
+    options: CampaignOptions,
+    signal: AbortSignal,
+  ): Promise<Leadership> {
+    const clock = this.#clock;
+    const holder = await holderOf("campaign", this.#keyspace, options, signal, clock);
+    try {
+      const line = `${this.name}/`;
+      const key = line + holder.session.lease.toString(16);
+      const request = { key, value, line };
+      const { claim, first, found } = await Claim.enter(holder.session, request, signal);
+      const leadership = newLeadership(claim, holder, found ?? value, clock);
+      try {
+        if (found !== null && found !== value) await leadership.proclaim(value, { signal });
+        if (!first) await claim.first(signal);
+        claim.signal.throwIfAborted();
+        claim.observe();
+        return leadership;
       } catch (error) {
-        dismiss(holder);
+        leave(claim, holder).catch(() => {});
         throw error;
       }
-    });
+    } catch (error) {
+      dismiss(holder);
+      throw error;
+    }
   }
 
   /** The key of who leads, with its value, or null if nobody does. */

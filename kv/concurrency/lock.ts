@@ -40,7 +40,7 @@ let takeLock: (
 export { takeLock };
 
 /** Whom a lock excludes: everybody; or, of locks for readers and writers, writers only, or everybody. */
-export type LockMode = "exclusive" | "read" | "write";
+type LockMode = "exclusive" | "read" | "write";
 
 /**
  * A lock that is held, until it is released or its session ends: then {@linkcode Lock.signal} aborts,

@@ -26,7 +26,7 @@ export interface SessionOptions extends WaitOptions {
 const NAMES = optionNames<SessionOptions>({ ttl: true, lease: true, signal: true, timeout: true });
 
 /** What rooms of this folder need of a session beside what users see. */
-export interface SessionParts {
+interface SessionParts {
   readonly keyspace: Keyspace;
   readonly clock: Clock;
   /** Who has its turn at a key, or waits for it: ends when all are done. */
