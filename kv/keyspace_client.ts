@@ -19,7 +19,13 @@ import { fair, quietMethods } from "../http/engine.ts";
 import { type Barrier, newBarrier } from "./concurrency/barrier.ts";
 import { type DoubleBarrier, newDoubleBarrier } from "./concurrency/double_barrier.ts";
 import { type Election, newElection } from "./concurrency/election.ts";
-import { type Lock, type LockOptions, takeLock } from "./concurrency/lock.ts";
+import {
+  type Lock,
+  type LockOptions,
+  takeLock,
+  type TryLockOptions,
+  type WaitLockOptions,
+} from "./concurrency/lock.ts";
 import { newPriorityQueue, newQueue, type PriorityQueue, type Queue } from "./concurrency/queue.ts";
 import { openSession, type Session, type SessionOptions } from "./concurrency/session.ts";
 import {
@@ -103,27 +109,26 @@ export abstract class KeyspaceClient implements Keyspace {
     return openSession(this, options);
   }
 
-  /** Takes a lock that is held by one at a time. With `try`, null if somebody else holds it. */
-  lock(name: string, options: LockOptions & { readonly try: true }): Promise<Lock | null>;
-  lock(name: string, options?: LockOptions & { readonly try?: false | undefined }): Promise<Lock>;
+  /** Takes a lock that is held by one at a time, if nobody holds it; else gives null. */
+  lock(name: string, options: TryLockOptions): Promise<Lock | null>;
+  /** Takes a lock that is held by one at a time; waits for it. */
+  lock(name: string, options?: WaitLockOptions): Promise<Lock>;
   lock(name: string, options?: LockOptions): Promise<Lock | null> {
     return takeLock(this, name, "exclusive", options);
   }
 
-  /** Takes a lock that is held by any number of readers at a time, and by none while one writes. */
-  readLock(name: string, options: LockOptions & { readonly try: true }): Promise<Lock | null>;
-  readLock(name: string, options?: LockOptions & { readonly try?: false | undefined }): Promise<
-    Lock
-  >;
+  /** Takes a lock that many may read under, if nobody writes or waits to; else gives null. */
+  readLock(name: string, options: TryLockOptions): Promise<Lock | null>;
+  /** Takes a lock that many may read under at a time, while nobody writes; waits for it. */
+  readLock(name: string, options?: WaitLockOptions): Promise<Lock>;
   readLock(name: string, options?: LockOptions): Promise<Lock | null> {
     return takeLock(this, name, "read", options);
   }
 
-  /** Takes the lock of {@linkcode KeyspaceClient.readLock} for a writer, who is alone. */
-  writeLock(name: string, options: LockOptions & { readonly try: true }): Promise<Lock | null>;
-  writeLock(name: string, options?: LockOptions & { readonly try?: false | undefined }): Promise<
-    Lock
-  >;
+  /** Takes the lock of {@linkcode KeyspaceClient.readLock} to write, if nobody holds it; else null. */
+  writeLock(name: string, options: TryLockOptions): Promise<Lock | null>;
+  /** Takes the lock of {@linkcode KeyspaceClient.readLock} to write, alone; waits for it. */
+  writeLock(name: string, options?: WaitLockOptions): Promise<Lock>;
   writeLock(name: string, options?: LockOptions): Promise<Lock | null> {
     return takeLock(this, name, "write", options);
   }

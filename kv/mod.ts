@@ -62,7 +62,7 @@ export type { Barrier, BarrierOptions } from "./concurrency/barrier.ts";
 export type { DoubleBarrier } from "./concurrency/double_barrier.ts";
 export type { CampaignOptions, Election, Leadership } from "./concurrency/election.ts";
 export type { HolderOptions } from "./concurrency/holder.ts";
-export type { Lock, LockOptions } from "./concurrency/lock.ts";
+export type { Lock, LockOptions, TryLockOptions, WaitLockOptions } from "./concurrency/lock.ts";
 export type { EnqueueOptions, PriorityQueue, Queue } from "./concurrency/queue.ts";
 export type { Session, SessionOptions } from "./concurrency/session.ts";
 export type {

@@ -21,6 +21,18 @@ export interface LockOptions extends HolderOptions {
   readonly try?: boolean | undefined;
 }
 
+/** How a lock is taken only if nobody holds it. */
+export interface TryLockOptions extends LockOptions {
+  /** Do not wait: resolve with null if somebody else holds it. */
+  readonly try: true;
+}
+
+/** How a lock is waited for. */
+export interface WaitLockOptions extends LockOptions {
+  /** Wait. */
+  readonly try?: false | undefined;
+}
+
 const NAMES = optionNames<LockOptions>({
   session: true,
   ttl: true,

@@ -21,11 +21,25 @@ const FAILING: Readonly<Record<string, (client: kv.Client) => Promise<unknown>>>
   watch: (client) => client.watch({ key: "a" }),
   keepAliveOnce: (client) => client.keepAliveOnce(5n),
   grantOnly: (client) => client.grantOnly({ TTL: 5 }),
+  session: (client) => client.session(),
+  lock: (client) => client.lock("a"),
+  readLock: (client) => client.readLock("a"),
+  writeLock: (client) => client.writeLock("a"),
+  transaction: (client) => client.transaction((tx) => tx.get("a")),
   close: (client) => client.close(),
 };
 
 /** Methods that give no promise. */
-const PLAIN = ["constructor", "leaseSignal", "stopKeepAlive"];
+const PLAIN = [
+  "constructor",
+  "leaseSignal",
+  "stopKeepAlive",
+  "election",
+  "barrier",
+  "doubleBarrier",
+  "queue",
+  "priorityQueue",
+];
 
 Deno.test("promises of a client that nobody awaits end no process", async () => {
   const methods = new Set(
