@@ -6,7 +6,7 @@ import { grpcCodec } from "../wire/content_type.ts";
 import { MessageStream } from "../wire/message_stream.ts";
 import {
   codeFromHttpStatus,
-  field,
+  lastField,
   statusError,
   trailersError,
   transportError,
@@ -65,11 +65,11 @@ export class CallAttempt extends MessageStream {
     if (end) {
       this.#header = [];
       this.#trailers = fields;
-      if (field(fields, "grpc-status") === undefined) this.#notGrpc(head.status, fields);
+      if (lastField(fields, "grpc-status") === undefined) this.#notGrpc(head.status, fields);
       return;
     }
     this.#header = fields;
-    const contentType = field(fields, "content-type") ?? "";
+    const contentType = lastField(fields, "content-type") ?? "";
     if (head.status !== 200 || grpcCodec(contentType) === undefined) {
       this.#notGrpc(head.status, fields);
       return;
@@ -79,12 +79,12 @@ export class CallAttempt extends MessageStream {
         statusError(`response has content-type ${contentType}`, code.INTERNAL, fields),
       );
     }
-    this.#encoding = field(fields, "grpc-encoding") ?? "identity";
+    this.#encoding = lastField(fields, "grpc-encoding") ?? "identity";
     this.#events.onHeader(fields);
   }
 
   #notGrpc(status: number, fields: readonly string[]): void {
-    this.#foreign = { status, contentType: field(fields, "content-type") ?? "", body: "" };
+    this.#foreign = { status, contentType: lastField(fields, "content-type") ?? "", body: "" };
   }
 
   override onData(buf: Uint8Array, start: number, end: number): void {
@@ -131,7 +131,7 @@ export class CallAttempt extends MessageStream {
     const header = this.#header ?? [];
     const midMessage = this.midMessage;
     let error: ConnectError | null;
-    if (trailers !== null && field(trailers, "grpc-status") !== undefined) {
+    if (trailers !== null && lastField(trailers, "grpc-status") !== undefined) {
       error = trailersError(trailers, header);
       if (error === null && midMessage) {
         error = statusError("response ended inside a message", code.INTERNAL);
@@ -165,7 +165,7 @@ export class CallAttempt extends MessageStream {
     this.#done = true;
     const trailers = this.#trailers;
     // "Received after complete trailers": what the trailers say counts.
-    if (trailers !== null && field(trailers, "grpc-status") !== undefined) {
+    if (trailers !== null && lastField(trailers, "grpc-status") !== undefined) {
       const header = this.#header ?? [];
       return this.#events.onFinished(trailersError(trailers, header), trailers, header);
     }

@@ -5,7 +5,7 @@ import { ConnectionLostError } from "../../http/mod.ts";
 import { compress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
 import { readMetadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
-import { field, isUnprocessed, transportError } from "../wire/status.ts";
+import { isUnprocessed, lastField, transportError } from "../wire/status.ts";
 import { type AttemptEvents, CallAttempt } from "./attempt.ts";
 import type { CallOptions } from "./call_options.ts";
 import type { Channel } from "./channel.ts";
@@ -232,7 +232,7 @@ export abstract class ClientCall extends Timer implements Wanted<Subchannel>, At
     trailers: readonly string[],
   ): boolean {
     const name = "grpc-accept-encoding";
-    const accepted = field(header, name) ?? field(trailers, name);
+    const accepted = lastField(header, name) ?? lastField(trailers, name);
     const names = accepted?.split(",").map((one) => one.trim().toLowerCase());
     // Those that do not list them say it in words.
     if (names === undefined ? !/gzip/i.test(message) : names.includes("gzip")) return false;

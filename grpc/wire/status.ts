@@ -158,7 +158,7 @@ function readAny(bytes: Uint8Array): { type: string; value: Uint8Array } {
 }
 
 /** The value of the last field of that name, or undefined. */
-export function field(fields: readonly string[], name: string): string | undefined {
+export function lastField(fields: readonly string[], name: string): string | undefined {
   for (let i = fields.length - 2; i >= 0; i -= 2) if (fields[i] === name) return fields[i + 1];
   return undefined;
 }
@@ -171,7 +171,7 @@ export function trailersError(
   trailers: readonly string[],
   header: readonly string[],
 ): ConnectError | null {
-  const status = field(trailers, "grpc-status");
+  const status = lastField(trailers, "grpc-status");
   if (status === undefined) {
     return statusError(
       "the server sent trailers without grpc-status",
@@ -184,7 +184,7 @@ export function trailersError(
   const value = /^(0|[1-9]\d{0,8})$/.test(status) ? Number(status) : -1;
   if (value === code.OK) return null;
   if (value < 0 || value > code.UNAUTHENTICATED) {
-    const message = decodeMessage(field(trailers, "grpc-message") ?? "");
+    const message = decodeMessage(lastField(trailers, "grpc-message") ?? "");
     return statusError(
       `the server sent grpc-status ${JSON.stringify(status)}${
         message === "" ? "" : `: ${message}`
@@ -194,8 +194,8 @@ export function trailersError(
       trailers,
     );
   }
-  const message = decodeMessage(field(trailers, "grpc-message") ?? "");
-  const details = field(trailers, DETAILS_NAME);
+  const message = decodeMessage(lastField(trailers, "grpc-message") ?? "");
+  const details = lastField(trailers, DETAILS_NAME);
   const wire = details === undefined ? undefined : readDetails(details);
   if (wire !== undefined && wire.code !== value) {
     return statusError(

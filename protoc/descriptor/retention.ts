@@ -1,8 +1,11 @@
-import { FieldType, type OptionsNode } from "../syntax/ast.ts";
 import {
-  isEmpty,
+  FieldType,
   type OptionField,
   type OptionMessage,
+  type OptionsNode,
+} from "../syntax/ast.ts";
+import {
+  isEmpty,
   readNumber,
   serializeOptionMessage,
   writeOptionMessage,

@@ -1,5 +1,5 @@
-import type { FileNode, MessageNode, OptionsNode } from "../syntax/ast.ts";
-import { Resolver, type Scope, type SymbolTable } from "./symbols.ts";
+import type { FileNode, MessageNode, OptionsNode, Scope } from "../syntax/ast.ts";
+import { Resolver, type SymbolTable } from "./symbols.ts";
 
 /** Options statements that wait for the names they use to be linked. */
 export interface PendingOptions {

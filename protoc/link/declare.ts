@@ -7,10 +7,12 @@ import {
   NO_OFFSET,
   NodeKind,
   type OptionsNode,
+  type PackageNode,
+  type Scope,
   type ServiceNode,
+  type SymbolNode,
 } from "../syntax/ast.ts";
 import { Edition, editionName } from "../syntax/features.ts";
-import type { PackageNode, Scope, SymbolNode } from "./symbols.ts";
 import { fullNameOf, joinName } from "../syntax/names.ts";
 import { checkEnumRanges, checkMessageRanges } from "./ranges.ts";
 import type { LinkContext } from "./context.ts";

@@ -7,12 +7,14 @@ import {
   type MethodNode,
   NO_OFFSET,
   NodeKind,
+  type Scope,
   type ServiceNode,
+  type SymbolNode,
 } from "../syntax/ast.ts";
 import { isIdentifier, jsonName } from "../syntax/naming.ts";
 import { formatDouble, formatFloat } from "../lex/number_literal.ts";
 import { valueNamed } from "../syntax/enum_value.ts";
-import type { LookupFailure, Scope, SymbolNode } from "./symbols.ts";
+import type { LookupFailure } from "./symbols.ts";
 import { fullNameOf } from "../syntax/names.ts";
 import { extensionRangeOf } from "./ranges.ts";
 import { isVisibleFrom, visibilityFault } from "./visibility.ts";

@@ -9,8 +9,6 @@ import {
 } from "../syntax/ast.ts";
 import { joinName, parentScope } from "../syntax/names.ts";
 
-export type { PackageNode, Scope, SymbolNode };
-
 /** Why a name was not found. */
 export interface LookupFailure {
   readonly kind: "failure";

@@ -5,19 +5,20 @@ import {
   Label,
   type MessageNode,
   NO_OFFSET,
+  type OptionMessage,
   type OptionsNode,
 } from "../syntax/ast.ts";
+import type { FeatureSet } from "../syntax/feature_set.ts";
 import {
   Edition,
   editionDefaults,
   Feature,
   FeatureNumber,
-  type FeatureSet,
   isLegacyEdition,
 } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
 import { FieldOption, FileOption, MessageOption } from "../value/numbers.ts";
-import { type OptionMessage, readFlag, readMessage, readNumber } from "../value/message.ts";
+import { readFlag, readMessage, readNumber } from "../value/message.ts";
 
 /**
  * Gives every element of the file its resolved features: those of what surrounds it, with its own

@@ -5,18 +5,16 @@ import {
   Label,
   type MessageNode,
   NodeKind,
+  type OptionMessage,
+  type OptionScalar,
+  type SymbolNode,
   type UninterpretedOption,
 } from "../syntax/ast.ts";
 import type { LinkContext, PendingOptions } from "../link/context.ts";
-import type { LookupFailure, SymbolNode } from "../link/symbols.ts";
+import type { LookupFailure } from "../link/symbols.ts";
 import { fullNameOf, joinName, parentScope } from "../syntax/names.ts";
 import { parseTextFormat, type TextFinder } from "../text_format/parser.ts";
-import {
-  addOption,
-  createOptionMessage,
-  type OptionMessage,
-  type OptionScalar,
-} from "../value/message.ts";
+import { addOption, createOptionMessage } from "../value/message.ts";
 import { missingRequired } from "../value/required.ts";
 import { scalarValue } from "../value/value.ts";
 

@@ -43,8 +43,6 @@ export function editionName(edition: number): string {
   }
 }
 
-export type { FeatureSet };
-
 /** `FeatureSet` values that checks compare with. */
 export const Feature = {
   explicit: 1,

@@ -6,6 +6,7 @@ import {
   type MessageNode,
   NodeKind,
   type OneofNode,
+  type OptionMessage,
 } from "../syntax/ast.ts";
 import { decodeByteString } from "../lex/source.ts";
 import { asciiLowerCase } from "../syntax/naming.ts";
@@ -14,7 +15,6 @@ import {
   createOptionMessage,
   hasPresence,
   isZero,
-  type OptionMessage,
   serializeOptionMessage,
 } from "../value/message.ts";
 import { missingRequired } from "../value/required.ts";

@@ -1,9 +1,9 @@
-import { type FieldNode, FieldType } from "../syntax/ast.ts";
+import { type FieldNode, FieldType, type OptionScalar } from "../syntax/ast.ts";
 import { Feature } from "../syntax/features.ts";
 import { asciiLowerCase } from "../syntax/naming.ts";
 import { parseFloatToken, parseInteger64 } from "../lex/number_literal.ts";
 import { valueNamed, valueNumbered } from "../syntax/enum_value.ts";
-import { isStrictText, type OptionScalar } from "../value/message.ts";
+import { isStrictText } from "../value/message.ts";
 import { textOrBytes } from "../lex/source.ts";
 import { unquote } from "../lex/string_literal.ts";
 import { TokenKind } from "./lexer.ts";

@@ -1,7 +1,7 @@
-import type { FieldNode } from "../syntax/ast.ts";
+import type { FieldNode, OptionMessage } from "../syntax/ast.ts";
 import { FieldType, Label } from "../syntax/ast.ts";
 import type { LinkContext } from "../link/context.ts";
-import { type OptionMessage, readFlag, readList, readNumber, readText } from "../value/message.ts";
+import { readFlag, readList, readNumber, readText } from "../value/message.ts";
 import { RangeOption } from "../value/numbers.ts";
 import { fullNameOf } from "../syntax/names.ts";
 import { extensionRangeOf } from "../link/ranges.ts";

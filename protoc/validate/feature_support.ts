@@ -1,5 +1,5 @@
-import type { FieldNode } from "../syntax/ast.ts";
-import { type OptionMessage, readMessage, readNumber } from "../value/message.ts";
+import type { FieldNode, OptionMessage } from "../syntax/ast.ts";
+import { readMessage, readNumber } from "../value/message.ts";
 import { EnumValueOption, FieldOption, Support } from "../value/numbers.ts";
 import { fullNameOf, joinName } from "../syntax/names.ts";
 

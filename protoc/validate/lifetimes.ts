@@ -1,8 +1,8 @@
-import type { FieldNode, OptionsNode } from "../syntax/ast.ts";
+import type { FieldNode, OptionMessage, OptionsNode } from "../syntax/ast.ts";
 import { editionName } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
 import { valueNumbered } from "../syntax/enum_value.ts";
-import { type OptionMessage, readMessage, readNumber, readText } from "../value/message.ts";
+import { readMessage, readNumber, readText } from "../value/message.ts";
 import { EnumValueOption, FieldOption, Support } from "../value/numbers.ts";
 import { fullNameOf, joinName } from "../syntax/names.ts";
 

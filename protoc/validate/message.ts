@@ -3,12 +3,13 @@ import {
   type FieldNode,
   type MessageNode,
   NO_OFFSET,
+  type OptionMessage,
 } from "../syntax/ast.ts";
 import { Feature } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
 import { MAX_FIELD_NUMBER, MAX_MESSAGE_SET_NUMBER } from "../link/limits.ts";
 import { isQualifiedName, jsonName } from "../syntax/naming.ts";
-import { type OptionMessage, readFlag, readList, readNumber, readText } from "../value/message.ts";
+import { readFlag, readList, readNumber, readText } from "../value/message.ts";
 import { MessageOption, RangeOption } from "../value/numbers.ts";
 
 /** `ExtensionRangeOptions.VerificationState.UNVERIFIED`. */

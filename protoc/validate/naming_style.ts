@@ -1,6 +1,7 @@
 import type { EnumNode, FieldNode, MessageNode, OneofNode } from "../syntax/ast.ts";
 import { NO_OFFSET, NodeKind } from "../syntax/ast.ts";
-import { Feature, type FeatureSet } from "../syntax/features.ts";
+import type { FeatureSet } from "../syntax/feature_set.ts";
+import { Feature } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
 import { lowerSnakeCaseFault, titleCaseFault, upperSnakeCaseFault } from "../syntax/naming.ts";
 

@@ -1,5 +1,5 @@
-import { FieldType, type FileNode, type OptionsNode } from "../syntax/ast.ts";
-import { type OptionMessage, readList } from "../value/message.ts";
+import { FieldType, type FileNode, type OptionMessage, type OptionsNode } from "../syntax/ast.ts";
+import { readList } from "../value/message.ts";
 import { FieldOption } from "../value/numbers.ts";
 import { fullNameOf } from "../syntax/names.ts";
 import { visitOptions } from "./visit.ts";

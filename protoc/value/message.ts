@@ -11,8 +11,6 @@ import {
 import { Feature } from "../syntax/features.ts";
 import { WireWriter } from "./wire.ts";
 
-export type { OptionField, OptionMessage, OptionScalar };
-
 /** An empty message of `type`. */
 export function createOptionMessage(type: MessageNode): OptionMessage {
   return { type, fields: new Map() };

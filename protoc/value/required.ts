@@ -1,7 +1,6 @@
-import type { FieldNode, MessageNode } from "../syntax/ast.ts";
+import type { FieldNode, MessageNode, OptionMessage } from "../syntax/ast.ts";
 import { Feature } from "../syntax/features.ts";
 import { fullNameOf } from "../syntax/names.ts";
-import type { OptionMessage } from "./message.ts";
 
 /**
  * Paths of the required fields that are not set in `message` and in what it holds, as protobuf

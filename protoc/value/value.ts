@@ -2,10 +2,11 @@ import {
   type EnumNode,
   type FieldNode,
   FieldType,
+  type OptionScalar,
   type UninterpretedOption,
 } from "../syntax/ast.ts";
 import { valueNamed } from "../syntax/enum_value.ts";
-import { isStrictText, type OptionScalar } from "./message.ts";
+import { isStrictText } from "./message.ts";
 
 const INT32_MIN = -0x80000000n;
 const INT32_MAX = 0x7fffffffn;
