@@ -93,6 +93,21 @@ export class FakeClock implements AlarmClock {
     this.#now = until;
   }
 
+  /** Moves on until `promise` settles, by `ms` milliseconds at most; whether it did. */
+  async within(ms: number, promise: PromiseLike<unknown>): Promise<boolean> {
+    const end = this.#now + ms;
+    let settled = false;
+    const done = () => settled = true;
+    promise.then(done, done);
+    for (;;) {
+      await settle();
+      if (settled) return true;
+      if (this.#ringNext(end)) continue;
+      this.#now = end;
+      return false;
+    }
+  }
+
   /**
    * Moves on, from alarm to alarm, until `promise` settles; returns how many milliseconds it took by
    * this clock. Rejects as it does, and if `mostMs` pass before.

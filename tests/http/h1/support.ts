@@ -3,7 +3,7 @@ import { type Handler, runHandler } from "../../../http/server/handler.ts";
 import { ServerSession } from "../../../http/server/h1_session.ts";
 import { type ServerLimits, serverLimits } from "../../../http/server/limits.ts";
 import { memorySocketPair, type Socket } from "../../../http/net/socket.ts";
-import { SYSTEM_TIME } from "../../../http/time/time.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
 
 /** Latin-1 text as bytes. */
 export function bytes(text: string): Uint8Array {
@@ -27,18 +27,17 @@ export interface Outcome {
   readonly closed: boolean;
 }
 
-/** Reads until the peer ends or `quiet` milliseconds pass without bytes. */
-export async function readAll(socket: Socket, quiet: number): Promise<[string, boolean]> {
+/** Reads until the peer ends, or nothing comes for `quiet` milliseconds by the clock. */
+export async function readAll(
+  { client, clock }: { client: Socket; clock: FakeClock },
+  quiet = 0,
+): Promise<[string, boolean]> {
   let out = "";
   const buffer = new Uint8Array(65536);
   for (;;) {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const n = await Promise.race([
-      socket.read(buffer).catch(() => null),
-      new Promise<undefined>((resolve) => timer = setTimeout(() => resolve(undefined), quiet)),
-    ]);
-    clearTimeout(timer);
-    if (n === undefined) return [out, false];
+    const reading = client.read(buffer).catch(() => null);
+    if (!await clock.within(quiet, reading)) return [out, false];
+    const n = await reading;
     if (n === null) return [out, true];
     out += text(buffer.subarray(0, n));
   }
@@ -48,29 +47,31 @@ export async function readAll(socket: Socket, quiet: number): Promise<[string, b
 export function connect(
   handler: Handler,
   limits: ServerLimits = {},
-): { client: Socket; session: ServerSession; done: Promise<void> } {
+  clock: FakeClock = new FakeClock(),
+): { client: Socket; session: ServerSession; done: Promise<void>; clock: FakeClock } {
   const [client, server] = memorySocketPair();
   const session = new ServerSession(server, {
     limits: serverLimits(limits),
-    time: SYSTEM_TIME,
+    time: clock.time,
     handle: (stream) => runHandler(handler, stream, undefined),
   });
-  return { client, session, done: session.run() };
+  return { client, session, done: session.run(), clock };
 }
 
 /** Sends `parts`, then reads what comes back. */
 export async function converse(
   handler: Handler,
   parts: readonly string[],
-  options: { limits?: ServerLimits; end?: boolean; quiet?: number } = {},
+  options: { limits?: ServerLimits; end?: boolean; quiet?: number; clock?: FakeClock } = {},
 ): Promise<Outcome> {
-  const { client, session, done } = connect(handler, options.limits);
+  const connection = connect(handler, options.limits, options.clock);
+  const { client, session, done } = connection;
   for (const part of parts) {
     await client.write(bytes(part)).catch(() => {});
     if (parts.length > 1) await new Promise((resolve) => setImmediate(resolve));
   }
   if (options.end) await client.closeWrite();
-  const [answer, closed] = await readAll(client, options.quiet ?? 40);
+  const [answer, closed] = await readAll(connection, options.quiet ?? 40);
   client.close();
   session.destroy();
   await done;
