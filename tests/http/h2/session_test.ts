@@ -1,5 +1,4 @@
 import { assert, assertEquals, assertInstanceOf, assertMatch } from "@std/assert";
-import { delay } from "@std/async";
 import { ConnectionLostError, ProtocolError, TimeoutError } from "../../../http/message/error.ts";
 import type { FieldBlock } from "../../../http/hpack/mod.ts";
 import { ErrorCode, PREFACE, Session, type SessionOptions, Stream } from "../../../http/h2/mod.ts";
@@ -14,19 +13,7 @@ import {
   settingsAck,
   Transcript,
 } from "../../../support/frames.ts";
-import { SYSTEM_TIME } from "../../../http/time/time.ts";
-
-/** A test whose sockets are in memory: nothing but this keeps the event loop running. */
-function test(name: string, fn: () => Promise<void>): void {
-  Deno.test(name, async () => {
-    const running = setInterval(() => {}, 1000);
-    try {
-      await fn();
-    } finally {
-      clearInterval(running);
-    }
-  });
-}
+import { FakeClock } from "../../../support/fake_clock.ts";
 
 /** Collects a body; on a server, answers with it. */
 class Collector extends Stream {
@@ -59,6 +46,7 @@ class Collector extends Stream {
 
 /** Both ends in memory, the server answering every request with its body. */
 function pair(server: SessionOptions = {}, client: SessionOptions = {}) {
+  const clock = new FakeClock();
   const [a, b] = memorySocketPair();
   const closed: { server?: Error; client?: Error } = {};
   const serverSession = new Session(
@@ -69,7 +57,7 @@ function pair(server: SessionOptions = {}, client: SessionOptions = {}) {
       onClosed: (error) => closed.server = error,
     },
     server,
-    SYSTEM_TIME,
+    clock.time,
   );
   const ready = Promise.withResolvers<void>();
   const clientSession = new Session(
@@ -80,11 +68,11 @@ function pair(server: SessionOptions = {}, client: SessionOptions = {}) {
       onClosed: (error) => closed.client = error,
     },
     client,
-    SYSTEM_TIME,
+    clock.time,
   );
   serverSession.start();
   clientSession.start();
-  return { server: serverSession, client: clientSession, closed, ready: ready.promise };
+  return { clock, server: serverSession, client: clientSession, closed, ready: ready.promise };
 }
 
 function request(session: Session, body: Uint8Array): Collector {
@@ -94,7 +82,7 @@ function request(session: Session, body: Uint8Array): Collector {
   return stream;
 }
 
-test("sessions carry bodies of every size both ways", async () => {
+Deno.test("sessions carry bodies of every size both ways", async () => {
   const { server, client, ready } = pair();
   await ready;
   for (const size of [0, 1, 16_384, 100_000, 5_000_000]) {
@@ -105,7 +93,7 @@ test("sessions carry bodies of every size both ways", async () => {
   await server.closed;
 });
 
-test("sessions carry many streams side by side", async () => {
+Deno.test("sessions carry many streams side by side", async () => {
   const { server, client, ready } = pair();
   await ready;
   const bodies = Array.from({ length: 200 }, (_, i) => new Uint8Array(3000).fill(i));
@@ -115,27 +103,28 @@ test("sessions carry many streams side by side", async () => {
   await server.closed;
 });
 
-test("close() of a server lets streams that run finish", async () => {
-  const { server, client, ready } = pair();
+Deno.test("close() of a server lets streams that run finish", async () => {
+  const { clock, server, client, ready } = pair();
   await ready;
   const stream = new Collector(false);
   client.connection.open(stream, REQUEST, false);
-  await delay(5);
+  await clock.advance(5);
   const closing = server.close();
-  await delay(5);
+  await clock.advance(5);
   stream.sendData(new Uint8Array(10), true);
   assertEquals((await stream.done.promise).length, 10);
   await closing;
   await client.closed;
 });
 
-test("close() with a deadline cuts what still runs", async () => {
-  const { server, client, ready, closed } = pair();
+Deno.test("close() with a deadline cuts what still runs", async () => {
+  const { clock, server, client, ready, closed } = pair();
   await ready;
   const stream = new Collector(false);
   client.connection.open(stream, REQUEST, false);
-  await delay(5);
-  await server.close(30);
+  await clock.advance(5);
+  const took = await clock.until(server.close(30_000));
+  assert(took >= 30_000 && took < 30_010, `${took} ms`);
   const error = await stream.done.promise.catch((reason) => reason);
   assertInstanceOf(error, ConnectionLostError);
   await client.closed;
@@ -170,6 +159,7 @@ class RawPeer {
 /** A server session with a peer that does only what the test says. */
 function serverWithRawPeer(options: SessionOptions = {}) {
   const [a, b] = memorySocketPair();
+  const clock = new FakeClock();
   let reason: Error | undefined;
   const session = new Session(
     "server",
@@ -179,13 +169,13 @@ function serverWithRawPeer(options: SessionOptions = {}) {
       onClosed: (error) => reason = error,
     },
     options,
-    SYSTEM_TIME,
+    clock.time,
   );
   session.start();
-  return { session, peer: new RawPeer(b), reason: () => reason };
+  return { clock, session, peer: new RawPeer(b), reason: () => reason };
 }
 
-test("a session says why before it hangs up on a peer that broke the protocol", async () => {
+Deno.test("a session says why before it hangs up on a peer that broke the protocol", async () => {
   const { session, peer, reason } = serverWithRawPeer();
   await peer.socket.write(concat(PREFACE, settings(), data(1, "x")));
   // More input behind the fault must not swallow the GOAWAY.
@@ -197,76 +187,86 @@ test("a session says why before it hangs up on a peer that broke the protocol", 
   assertInstanceOf(reason(), ProtocolError);
 });
 
-test("prefaceTimeout ends a connection on which nothing comes", async () => {
-  const { session, peer, reason } = serverWithRawPeer({ prefaceTimeout: 20 });
-  const start = performance.now();
-  await session.closed;
-  assert(performance.now() - start < 2000);
+Deno.test("prefaceTimeout ends a connection on which nothing comes", async () => {
+  const { clock, session, peer, reason } = serverWithRawPeer({ prefaceTimeout: 20_000 });
+  // What was sent last has time to arrive.
+  assertEquals(await clock.within(19_999, session.closed), false);
+  const took = await clock.until(session.closed);
+  assert(took < 1000, `${took} ms`);
   assertInstanceOf(reason(), TimeoutError);
   assertEquals(peer.lines().at(-1), `GOAWAY 0 0 ${ErrorCode.SETTINGS_TIMEOUT}`);
 });
 
-test("settingsTimeout ends a connection whose peer does not acknowledge", async () => {
-  const { session, peer, reason } = serverWithRawPeer({ settingsTimeout: 20 });
+Deno.test("settingsTimeout ends a connection whose peer does not acknowledge", async () => {
+  const { clock, session, peer, reason } = serverWithRawPeer({ settingsTimeout: 20_000 });
   await peer.socket.write(concat(PREFACE, settings()));
-  await session.closed;
+  assertEquals(await clock.within(19_999, session.closed), false);
+  await clock.until(session.closed);
   assertInstanceOf(reason(), TimeoutError);
   assertEquals((reason() as TimeoutError).phase, "settingsTimeout");
 });
 
-test("idleTimeout ends a connection without streams, not one with", async () => {
-  const { session, peer } = serverWithRawPeer({ idleTimeout: 40 });
+Deno.test("idleTimeout ends a connection without streams, not one with", async () => {
+  const { clock, session, peer } = serverWithRawPeer({ idleTimeout: 40_000 });
   await peer.socket.write(concat(PREFACE, settings(), settingsAck(), headers(1)));
-  await delay(120);
+  await clock.advance(120_000);
   assertEquals(session.connection.streams.size, 1);
   await peer.socket.write(data(1, "bye", true));
-  await session.closed;
+  assertEquals(await clock.within(39_999, session.closed), false);
+  await clock.until(session.closed);
   assert(peer.lines().some((line) => line.startsWith("GOAWAY 0 2147483647 0")));
 });
 
-test("close() without a deadline waits for what runs, beyond idleTimeout", async () => {
-  const { session, peer } = serverWithRawPeer({ idleTimeout: 40 });
+Deno.test("close() without a deadline waits for what runs, beyond idleTimeout", async () => {
+  const { clock, session, peer } = serverWithRawPeer({ idleTimeout: 40_000 });
   await peer.socket.write(concat(PREFACE, settings(), settingsAck(), headers(1)));
   const closed = session.close();
-  await delay(120);
+  await clock.advance(120_000);
   assertEquals(session.connection.streams.size, 1);
   await peer.socket.write(data(1, "bye", true));
-  await closed;
+  await clock.until(closed);
   assert(peer.lines().some((line) => line.startsWith("DATA 1")));
 });
 
-test("close() with a deadline cuts what a close() without one waits for", async () => {
-  const { session, peer } = serverWithRawPeer();
+Deno.test("close() with a deadline cuts what a close() without one waits for", async () => {
+  const { clock, session, peer } = serverWithRawPeer();
   await peer.socket.write(concat(PREFACE, settings(), settingsAck(), headers(1)));
-  await delay(5);
+  await clock.advance(5);
   session.close();
-  await session.close(20);
+  const took = await clock.until(session.close(20_000));
+  assert(took >= 20_000 && took < 20_010, `${took} ms`);
   assertEquals(session.connection.streams.size, 0);
   assert(!peer.lines().some((line) => line.startsWith("DATA 1")));
 });
 
-test("keepalive ends a connection whose peer is silent, and fails its streams", async () => {
+Deno.test("keepalive ends a connection whose peer is silent, and fails its streams", async () => {
   const [a, b] = memorySocketPair();
+  const clock = new FakeClock();
   const session = new Session("client", a, { onClosed: () => {} }, {
-    keepalive: { interval: 20, timeout: 20 },
-  }, SYSTEM_TIME);
+    keepalive: { interval: 60_000, timeout: 20_000 },
+  }, clock.time);
   session.start();
   const peer = new RawPeer(b);
   await peer.socket.write(concat(settings(), settingsAck()));
-  await delay(5);
+  await clock.advance(5);
   const stream = request(session, new Uint8Array(1));
-  const error = await stream.done.promise.catch((reason) => reason);
+  const failed = stream.done.promise.catch((reason) => reason);
+  const took = await clock.until(failed);
+  const error = await failed;
+  assert(took > 79_000 && took <= 80_010, `${took} ms`);
   assertInstanceOf(error, ConnectionLostError);
-  assertMatch(error.message, /did not answer a PING within 20 ms/);
+  assertMatch(error.message, /did not answer a PING within 20000 ms/);
   await session.closed;
 });
 
-test("keepalive leaves a peer alone that answers, and one without streams", async () => {
-  const { server, client, ready, closed } = pair({}, { keepalive: { interval: 10, timeout: 20 } });
+Deno.test("keepalive leaves a peer alone that answers, and one without streams", async () => {
+  const { clock, server, client, ready, closed } = pair({}, {
+    keepalive: { interval: 10_000, timeout: 20_000 },
+  });
   await ready;
   const stream = new Collector(false);
   client.connection.open(stream, REQUEST, false);
-  await delay(150);
+  await clock.advance(150_000);
   assertEquals(closed.client, undefined);
   stream.sendData(new Uint8Array(1), true);
   await stream.done.promise;
@@ -274,7 +274,7 @@ test("keepalive leaves a peer alone that answers, and one without streams", asyn
   await server.closed;
 });
 
-test("writeTimeout ends a connection whose peer takes nothing", async () => {
+Deno.test("writeTimeout ends a connection whose peer takes nothing", async () => {
   const [a, b] = memorySocketPair();
   const stuck: Socket = {
     read: (into) => a.read(into),
@@ -286,16 +286,17 @@ test("writeTimeout ends a connection whose peer takes nothing", async () => {
     tls: null,
   };
   let reason: Error | undefined;
+  const clock = new FakeClock();
   const session = new Session("server", stuck, { onClosed: (error) => reason = error }, {
-    writeTimeout: 20,
-  }, SYSTEM_TIME);
+    writeTimeout: 20_000,
+  }, clock.time);
   session.start();
-  await session.closed;
+  await clock.until(session.closed);
   assertInstanceOf(reason, TimeoutError);
   b.close();
 });
 
-test("a session loops on partial writes", async () => {
+Deno.test("a session loops on partial writes", async () => {
   const [a, b] = memorySocketPair();
   const small: Socket = {
     read: (into) => a.read(into),
@@ -307,6 +308,7 @@ test("a session loops on partial writes", async () => {
     tls: null,
   };
   const ready = Promise.withResolvers<void>();
+  const { time } = new FakeClock();
   const server = new Session(
     "server",
     small,
@@ -315,7 +317,7 @@ test("a session loops on partial writes", async () => {
       onClosed: () => {},
     },
     {},
-    SYSTEM_TIME,
+    time,
   );
   const client = new Session(
     "client",
@@ -325,7 +327,7 @@ test("a session loops on partial writes", async () => {
       onClosed: () => {},
     },
     {},
-    SYSTEM_TIME,
+    time,
   );
   server.start();
   client.start();

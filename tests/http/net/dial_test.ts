@@ -4,6 +4,7 @@ import { dial } from "../../../http/engine.ts";
 import { DialError, listen, newClient, TimeoutError } from "../../../http/mod.ts";
 import { ATTEMPT_DELAY_MS, interleave, race } from "../../../http/net/happy_eyeballs.ts";
 import { SYSTEM_TIME } from "../../../http/time/time.ts";
+import { FakeClock, settle } from "../../../support/fake_clock.ts";
 
 const never = new AbortController().signal;
 
@@ -31,8 +32,6 @@ class Attempts {
   }
 }
 
-const turn = () => new Promise((resolve) => setTimeout(resolve));
-
 Deno.test("interleave() lets the families take turns, in the order given", () => {
   assertEquals(interleave(["::1", "::2", "::3", "1.1.1.1", "2.2.2.2"]), [
     "::1",
@@ -47,9 +46,10 @@ Deno.test("interleave() lets the families take turns, in the order given", () =>
 
 Deno.test("race() goes on at once after a failure", async () => {
   const attempts = new Attempts();
-  const won = race(["::1", "1.1.1.1"], attempts.connect, never, SYSTEM_TIME);
+  const clock = new FakeClock();
+  const won = race(["::1", "1.1.1.1"], attempts.connect, never, clock.time);
   attempts.fail("::1");
-  await turn();
+  await settle();
   assertEquals(attempts.begun, ["::1", "1.1.1.1"]);
   attempts.succeed("1.1.1.1");
   assertEquals((await won).name, "1.1.1.1");
@@ -57,37 +57,40 @@ Deno.test("race() goes on at once after a failure", async () => {
 
 Deno.test("race() does not wait long for a black hole, and closes who comes late", async () => {
   const attempts = new Attempts();
-  const since = performance.now();
-  const won = race(["::1", "1.1.1.1", "::2"], attempts.connect, never, SYSTEM_TIME);
+  const clock = new FakeClock();
+  const won = race(["::1", "1.1.1.1", "::2"], attempts.connect, never, clock.time);
   assertEquals(attempts.begun, ["::1"]);
-  while (attempts.begun.length < 2) await turn();
-  assert(performance.now() - since >= ATTEMPT_DELAY_MS - 5);
+  await clock.advance(ATTEMPT_DELAY_MS - 1);
+  assertEquals(attempts.begun, ["::1"]);
+  await clock.advance(5);
+  assertEquals(attempts.begun, ["::1", "1.1.1.1"]);
   attempts.succeed("1.1.1.1");
   assertEquals((await won).name, "1.1.1.1");
   assertEquals(attempts.givenUp, ["::1", "1.1.1.1"]);
   attempts.succeed("::1");
-  await turn();
+  await settle();
   assertEquals(attempts.closed, ["::1"]);
   assertEquals(attempts.begun, ["::1", "1.1.1.1"]);
 });
 
 Deno.test("race() rejects with the first error when all failed, or with the signal", async () => {
   const attempts = new Attempts();
-  const won = race(["::1", "1.1.1.1"], attempts.connect, never, SYSTEM_TIME);
+  const clock = new FakeClock();
+  const won = race(["::1", "1.1.1.1"], attempts.connect, never, clock.time);
   attempts.fail("::1");
-  await turn();
+  await settle();
   attempts.fail("1.1.1.1");
   await assertRejects(() => won, Error, "::1");
 
   const controller = new AbortController();
-  const aborted = race(["::1"], attempts.connect, controller.signal, SYSTEM_TIME);
+  const aborted = race(["::1"], attempts.connect, controller.signal, clock.time);
   controller.abort(new Error("enough"));
   await assertRejects(() => aborted, Error, "enough");
   attempts.succeed("::1");
-  await turn();
+  await settle();
   assertEquals(attempts.closed, ["::1"]);
   await assertRejects(
-    () => race(["::1"], attempts.connect, controller.signal, SYSTEM_TIME),
+    () => race(["::1"], attempts.connect, controller.signal, clock.time),
     Error,
     "enough",
   );

@@ -1,9 +1,9 @@
 import { assert, assertFalse } from "@std/assert";
 import { LINGER_BYTES, LingeringClose } from "../../../http/net/lingering_close.ts";
-import { SYSTEM_TIME } from "../../../http/time/time.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
 
 Deno.test("LingeringClose takes so many bytes, before and after the answer is out", () => {
-  const limits = new LingeringClose(SYSTEM_TIME, () => {});
+  const limits = new LingeringClose(new FakeClock().time, () => {});
   assert(limits.dropped(LINGER_BYTES - 1));
   limits.start();
   assert(limits.dropped(1));
@@ -12,21 +12,26 @@ Deno.test("LingeringClose takes so many bytes, before and after the answer is ou
 });
 
 Deno.test("LingeringClose is over once a hurried peer is silent, and not while it talks", async () => {
-  SYSTEM_TIME.timers.retain();
-  let talk: ReturnType<typeof setInterval> | undefined;
-  try {
-    const begun = performance.now();
-    await new Promise<void>((resolve) => {
-      const limits = new LingeringClose(SYSTEM_TIME, resolve);
-      limits.start();
-      limits.hurry();
-      let left = 15;
-      talk = setInterval(() => left-- > 0 && limits.dropped(1), 100);
-    });
-    // Fifteen times 100 ms of talk, then the silence.
-    assert(performance.now() - begun > 1900);
-  } finally {
-    clearInterval(talk);
-    SYSTEM_TIME.timers.release();
+  const clock = new FakeClock();
+  const over = Promise.withResolvers<void>();
+  const limits = new LingeringClose(clock.time, over.resolve);
+  limits.start();
+  limits.hurry();
+  for (let i = 0; i < 15; i++) {
+    assertFalse(await clock.within(400, over.promise));
+    limits.dropped(1);
   }
+  const took = await clock.until(over.promise);
+  assert(took >= 500 && took < 510, `${took} ms`);
+});
+
+Deno.test("LingeringClose ends in the end, however much a peer talks", async () => {
+  const clock = new FakeClock();
+  const over = Promise.withResolvers<void>();
+  const limits = new LingeringClose(clock.time, over.resolve);
+  const begun = clock.now();
+  limits.start();
+  while (!await clock.within(4000, over.promise)) limits.dropped(1);
+  const took = clock.now() - begun;
+  assert(took >= 30_000 && took < 30_010, `${took} ms`);
 });

@@ -12,7 +12,7 @@ import {
   SocketWriter,
   type WriteLimits,
 } from "../../../http/net/socket_writer.ts";
-import { SYSTEM_TIME } from "../../../http/time/time.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
 import { Random } from "../../../support/random.ts";
 
 const PATIENT: WriteLimits = { writeTimeout: 60_000, minWriteRate: 1024 };
@@ -64,33 +64,24 @@ function writer(limits = PATIENT): {
   const errors: Error[] = [];
   const made = new SocketWriter(socket as unknown as Socket, limits, {
     onWriteError: (error) => errors.push(error),
-  }, SYSTEM_TIME);
+  }, new FakeClock().time);
   return { socket, writer: made, errors };
-}
-
-/** Lets the process's timers run, and releases them when the test is over. */
-function withTimers(run: () => Promise<void>): () => Promise<void> {
-  return async () => {
-    SYSTEM_TIME.timers.retain();
-    // Deadlines of connections do not hold the process: their reads do, which are not here.
-    const hold = setInterval(() => {}, 1000);
-    try {
-      await run();
-    } finally {
-      clearInterval(hold);
-      SYSTEM_TIME.timers.release();
-    }
-  };
 }
 
 /** Resolves with the error that ended the writer. */
 function ended(limits: WriteLimits, socket: Socket): {
   writer: SocketWriter;
   error: Promise<Error>;
+  clock: FakeClock;
 } {
+  const clock = new FakeClock();
   let onWriteError!: (error: Error) => void;
   const error = new Promise<Error>((resolve) => onWriteError = resolve);
-  return { writer: new SocketWriter(socket, limits, { onWriteError }, SYSTEM_TIME), error };
+  return {
+    writer: new SocketWriter(socket, limits, { onWriteError }, clock.time),
+    error,
+    clock,
+  };
 }
 
 Deno.test("SocketWriter writes everything in order by one write at a time, however little is taken", async () => {
@@ -174,65 +165,53 @@ Deno.test("SocketWriter.stop() rejects who waits and tells nobody", async () => 
   assertEquals(errors, []);
 });
 
-Deno.test(
-  "SocketWriter ends with writeTimeout when the peer takes nothing",
-  withTimers(async () => {
-    const socket = new ScriptedSocket();
-    const { writer: out, error } = ended(
-      { writeTimeout: 40, minWriteRate: 0 },
-      socket as unknown as Socket,
-    );
-    out.out.appendLatin1("x");
-    out.flush();
-    const timeout = await error;
-    assertInstanceOf(timeout, TimeoutError);
-    assertEquals(timeout.phase, "writeTimeout");
-  }),
-);
+Deno.test("SocketWriter ends with writeTimeout when the peer takes nothing", async () => {
+  const { writer: out, error, clock } = ended(
+    { writeTimeout: 40_000, minWriteRate: 0 },
+    new ScriptedSocket() as unknown as Socket,
+  );
+  out.out.appendLatin1("x");
+  out.flush();
+  const took = await clock.until(error);
+  assert(took >= 40_000 && took < 40_010, `${took} ms`);
+  const timeout = await error;
+  assertInstanceOf(timeout, TimeoutError);
+  assertEquals(timeout.phase, "writeTimeout");
+});
 
-Deno.test(
-  "SocketWriter ends with minWriteRate when the peer takes a byte now and then",
-  withTimers(async () => {
-    const socket = new ScriptedSocket();
-    const { writer: out, error } = ended(
-      { writeTimeout: 200, minWriteRate: 1_000_000 },
-      socket as unknown as Socket,
-    );
-    out.out.append(new Uint8Array(1 << 20));
-    out.flush();
-    let failed: Error | null = null;
-    error.then((reason) => failed = reason);
-    for (let i = 0; i < 1000 && failed === null; i++) {
-      await socket.take(1);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }
-    const timeout = await error;
-    assertInstanceOf(timeout, TimeoutError);
-    assertEquals(timeout.phase, "minWriteRate");
-  }),
-);
+Deno.test("SocketWriter ends with minWriteRate when the peer takes a byte now and then", async () => {
+  const socket = new ScriptedSocket();
+  const { writer: out, error, clock } = ended(
+    { writeTimeout: 20_000, minWriteRate: 1000 },
+    socket as unknown as Socket,
+  );
+  out.out.append(new Uint8Array(1 << 20));
+  out.flush();
+  const begun = clock.now();
+  for (let failed = false; !failed;) {
+    await socket.take(1);
+    failed = await clock.within(1000, error);
+  }
+  assert(clock.now() - begun < 21_000);
+  const timeout = await error;
+  assertInstanceOf(timeout, TimeoutError);
+  assertEquals(timeout.phase, "minWriteRate");
+});
 
-Deno.test(
-  "SocketWriter keeps a slow peer that is above the rate far beyond writeTimeout",
-  withTimers(async () => {
-    const socket = new ScriptedSocket();
-    const { writer: out, error } = ended(
-      { writeTimeout: 800, minWriteRate: 1 },
-      socket as unknown as Socket,
-    );
-    out.out.append(new Uint8Array(1 << 20));
-    out.flush();
-    const begun = performance.now();
-    let failed = false;
-    error.then(() => failed = true);
-    while (performance.now() - begun < 2000) {
-      await socket.take(1);
-      await new Promise((resolve) => setTimeout(resolve, 20));
-    }
-    assertEquals(failed, false);
-    out.stop();
-  }),
-);
+Deno.test("SocketWriter keeps a slow peer that is above the rate far beyond writeTimeout", async () => {
+  const socket = new ScriptedSocket();
+  const { writer: out, error, clock } = ended(
+    { writeTimeout: 20_000, minWriteRate: 1 },
+    socket as unknown as Socket,
+  );
+  out.out.append(new Uint8Array(1 << 20));
+  out.flush();
+  for (let seconds = 0; seconds < 200; seconds++) {
+    await socket.take(1);
+    assertEquals(await clock.within(1000, error), false);
+  }
+  out.stop();
+});
 
 Deno.test("SocketWriter moves a megabyte through a socket in memory", async () => {
   const [near, far] = memorySocketPair();
