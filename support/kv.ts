@@ -6,7 +6,7 @@
 import { assert } from "@std/assert";
 import { kv } from "@sluice/sluice";
 import { Etcd, etcdVersion, findEtcd } from "./etcd.ts";
-import { peerTest } from "./peers.ts";
+import { type Need, peerTest } from "./peers.ts";
 
 const found = await findEtcd();
 
@@ -31,13 +31,17 @@ export type Step = (
   options?: Partial<kv.ClientOptions>,
 ) => Promise<void>;
 
-/** A test with an etcd of its own. */
+/** A test with an etcd of its own, which may need other programs too. */
 export function etcdTest(
   name: string,
   fn: (step: Step, etcd: Etcd) => Promise<void>,
   flags: readonly string[] = [],
+  others: readonly Need[] = [],
 ): void {
-  const needs = [["etcd", found, "install etcd-server, or set ETCD to the program"]] as const;
+  const needs: Need[] = [
+    ["etcd", found, "install etcd-server, or set ETCD to the program"],
+    ...others,
+  ];
   peerTest(name, { needs }, async (t) => {
     await using etcd = await Etcd.start({ flags });
     let steps = 0;
