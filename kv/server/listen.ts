@@ -12,6 +12,10 @@ import { watchHandlers } from "./services/watch.ts";
 export interface StoreOptions {
   /** `host:port` to listen on. @default {"127.0.0.1:0"} */
   readonly addr?: string;
+  /** Folder the store is kept in. Without, it is in memory and gone at the end. */
+  readonly path?: string;
+  /** Called if the store cannot be written any more; it then refuses all requests. */
+  readonly onFailed?: (error: unknown) => void;
   /** Limits; what is left out is etcd's. */
   readonly limits?: Partial<StoreLimits>;
 }
@@ -39,8 +43,8 @@ export class Store implements AsyncDisposable {
 
   /** Ends the store. */
   async close(): Promise<void> {
-    this.#node.close();
     await this.#server.close();
+    await this.#node.close();
   }
 
   /** The same as `close()`. */
@@ -52,7 +56,11 @@ export class Store implements AsyncDisposable {
 /** Starts a store. */
 export function listen(options: StoreOptions = {}): Store {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const node = new Node(limits);
+  const node = new Node({
+    limits,
+    ...(options.path === undefined ? {} : { path: options.path }),
+    onFailed: options.onFailed ?? ((error) => reportError(error)),
+  });
   const registrar = new Registrar();
   registrar.register(schemaFile("kv"), "KV", kvHandlers(node));
   registrar.register(schemaFile("lease"), "Lease", leaseHandlers(node));

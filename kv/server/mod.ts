@@ -8,7 +8,8 @@
  * listen   a store on a port
  * services   a file a service of etcd
  * node   a store at work: state, watches, time
- * state  watch   requests to changes; changes to events
+ * log  watch   changes on disk; changes as events
+ * state   requests to changes
  * lease   when leases end
  * store   keys and their history
  * fault  limits  clock  headers   refusals; bounds; time; who answers

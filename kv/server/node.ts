@@ -6,7 +6,10 @@
 import type { HeaderMessage } from "../wire.ts";
 import { StoreClock } from "./clock.ts";
 import type { StoreLimits } from "./limits.ts";
+import { ServerFault } from "./fault.ts";
 import { headerOf, type Identity, newIdentity } from "./headers.ts";
+import { Journal } from "./log/journal.ts";
+import type { JournalRecord } from "./log/records.ts";
 import { State, type StateRecord } from "./state.ts";
 import { WatchHub } from "./watch/hub.ts";
 import type { ServerWatchStream } from "./watch/stream.ts";
@@ -14,32 +17,65 @@ import type { ServerWatchStream } from "./watch/stream.ts";
 /** Milliseconds between two portions of leases that end together, as in etcd. */
 const EXPIRY_PAUSE_MS = 500;
 
+/** Bytes of a journal that is not worth to be shortened. */
+const MIN_SHORTENED_BYTES = 16 << 20;
+
+/** Options of a {@linkcode Node}. */
+interface NodeOptions {
+  readonly limits: StoreLimits;
+  /** Folder of the journal; without, all is in memory alone. */
+  readonly path?: string;
+  /** Called if the journal cannot be written any more. */
+  readonly onFailed: (error: unknown) => void;
+}
+
 /** A store at work. */
 export class Node {
   readonly limits: StoreLimits;
   readonly state: State;
   readonly watches: WatchHub;
   readonly identity: Identity;
+  readonly #journal: Journal | null = null;
+  readonly #onFailed: (error: unknown) => void;
   readonly #clock = new StoreClock();
   readonly #streams = new Set<ServerWatchStream>();
   #expiry: { readonly at: number; readonly timer: ReturnType<typeof setTimeout> } | null = null;
   readonly #progress: ReturnType<typeof setInterval>;
+  /** Bytes of the journal when it was last shortened. */
+  #shortened = 0;
   #closed = false;
 
-  /** Makes an empty store. */
-  constructor(limits: StoreLimits) {
+  /** Opens a store: in `path`, or an empty one in memory. */
+  constructor({ limits, path, onFailed }: NodeOptions) {
     this.limits = limits;
-    this.identity = newIdentity();
+    this.#onFailed = onFailed;
     this.state = new State({
       maxTxnOps: limits.maxTxnOps,
       minLeaseTtl: limits.minLeaseTtl,
       onRecord: (record) => this.#record(record),
     });
+    let identity: Identity | undefined;
+    if (path !== undefined) {
+      const now = this.now();
+      this.#journal = Journal.open(path, (record) => {
+        if (record.kind === "identity") identity = { ...record, raftTerm: 2n };
+        else this.state.load(record, now);
+      }, (error) => this.#fail(error));
+    }
+    this.identity = identity ?? newIdentity();
+    if (identity === undefined) this.#journal?.append({ kind: "identity", ...this.identity });
     this.watches = new WatchHub(this.state.mvcc);
     this.#progress = setInterval(() => {
       for (const stream of this.#streams) stream.notifyProgress();
     }, limits.progressInterval);
     Deno.unrefTimer(this.#progress);
+    this.watchExpiry();
+  }
+
+  /** What is in memory is ahead of what is on disk: nothing of it may be seen any more. */
+  #fail(error: unknown): void {
+    for (const stream of this.#streams) stream.close();
+    this.#onFailed(error);
   }
 
   /** Milliseconds of the store's clock. */
@@ -52,20 +88,58 @@ export class Node {
     return headerOf(this.identity, revision);
   }
 
-  /** Answers a request that changes nothing. */
-  answer<Answer>(run: () => Answer): Answer {
-    return run();
+  /**
+   * Answers a request. What it changed, and what it saw of others' changes, is durable before it is
+   * answered.
+   */
+  answer<Answer>(run: () => Answer): Answer | Promise<Answer> {
+    if (this.#journal === null) return run();
+    if (this.#journal.settled) {
+      const answer = run();
+      return this.#journal.settled ? answer : this.#durable().then(() => answer);
+    }
+    return this.#answerLater(this.#journal, run);
   }
 
-  /** Answers a request that may change something. */
-  write<Answer>(run: () => Answer): Answer {
-    return run();
+  async #answerLater<Answer>(journal: Journal, run: () => Answer): Promise<Answer> {
+    while (journal.full) await this.#durable();
+    try {
+      return run();
+    } finally {
+      await this.#durable();
+    }
+  }
+
+  async #durable(): Promise<void> {
+    const { revision } = this.state.mvcc;
+    try {
+      await this.#journal!.durable();
+    } catch {
+      throw new ServerFault("STOPPED");
+    }
+    this.watches.publish(revision);
   }
 
   #record(record: StateRecord): void {
-    if (record.kind === "revision" || record.kind === "revoke") {
-      this.watches?.publish(record.revision);
+    if (this.#journal === null) {
+      if ("changes" in record) this.watches.publish(record.revision);
+      return;
     }
+    this.#journal.append(record);
+    if (record.kind === "compact") this.#shorten(this.#journal);
+  }
+
+  /** Begins a journal without what is compacted, once that is most of it. */
+  #shorten(journal: Journal): void {
+    if (journal.length < Math.max(MIN_SHORTENED_BYTES, 2 * this.#shortened)) return;
+    journal.replace(this.#records()).then((done) => {
+      if (done) this.#shortened = journal.length;
+    }, (error) => this.#fail(error));
+  }
+
+  *#records(): Generator<JournalRecord | null> {
+    yield { kind: "identity", ...this.identity };
+    yield* this.state.records();
   }
 
   /** Takes a stream of watches in, until the function that is given is called. */
@@ -100,17 +174,19 @@ export class Node {
   #expire(): void {
     clearTimeout(this.#expiry?.timer);
     this.#expiry = null;
-    const ended = this.write(() => this.state.expire(this.now()));
+    const ended = this.state.expire(this.now());
+    if (this.#journal?.settled === false) this.#durable().catch(() => {});
     const next = this.state.leases.nextExpiry;
     if (next === undefined || this.#closed) return;
     this.#arm(ended > 0 ? Math.max(next, this.now() + EXPIRY_PAUSE_MS) : next);
   }
 
   /** Ends the watches and the timers. */
-  close(): void {
+  async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#progress);
     clearTimeout(this.#expiry?.timer);
     for (const stream of this.#streams) stream.close();
+    await this.#journal?.close();
   }
 }

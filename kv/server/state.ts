@@ -13,7 +13,7 @@ import type {
 } from "../wire.ts";
 import { ServerFault } from "./fault.ts";
 import { Leases } from "./lease/leases.ts";
-import { type Changes, Mvcc } from "./store/mvcc.ts";
+import { type Change, Mvcc } from "./store/mvcc.ts";
 import { type RangeAnswer, readRange } from "./store/range.ts";
 import { checkDelete, checkPut, checkRange, checkTxn } from "./store/requests.ts";
 import {
@@ -29,16 +29,35 @@ import {
 
 /** A change of the state. The same records in the same order make the same state. */
 export type StateRecord =
-  | { readonly kind: "revision"; readonly revision: number; readonly changes: Changes }
+  | { readonly kind: "revision"; readonly revision: number; readonly changes: readonly Change[] }
   | { readonly kind: "grant"; readonly id: bigint; readonly ttl: number }
   /** The changes delete the keys of the lease; there are none if it had no keys. */
   | {
     readonly kind: "revoke";
     readonly id: bigint;
     readonly revision: number;
-    readonly changes: Changes;
+    readonly changes: readonly Change[];
   }
   | { readonly kind: "compact"; readonly revision: number };
+
+/** A key as it was at the start of what is known. */
+interface BaseKey extends Change {
+  readonly modRevision: number;
+}
+
+/** Keys as they were at a revision, the first that is known. `compacted` as in the store. */
+interface BaseRecord {
+  readonly kind: "base";
+  readonly revision: number;
+  readonly compacted: number;
+  readonly keys: readonly BaseKey[];
+}
+
+/** A record that leads to a state: a change of it, or what was there before. */
+export type LoadRecord = StateRecord | BaseRecord;
+
+/** Keys in one record of a base. */
+const BASE_KEYS = 1_000;
 
 /** Options of a state. */
 interface StateOptions {
@@ -64,19 +83,23 @@ export class State {
     this.leases = new Leases(options.minLeaseTtl);
   }
 
-  /** Runs a write: all of it, or nothing if it throws before the first change. */
+  /** Runs a write: all of it, or nothing if it throws. */
   #write<Answer>(run: () => Answer): Answer {
-    this.mvcc.begin();
-    let changes: Changes = [];
+    const { mvcc } = this;
+    mvcc.begin();
+    let answer: Answer;
     try {
-      return run();
-    } finally {
-      changes = this.mvcc.end();
-      if (changes.length > 0) {
-        this.leases.follow(changes);
-        this.#options.onRecord({ kind: "revision", revision: this.mvcc.revision, changes });
-      }
+      answer = run();
+    } catch (error) {
+      mvcc.abort();
+      throw error;
     }
+    const changes = mvcc.end();
+    if (changes.length > 0) {
+      this.leases.follow(changes);
+      this.#options.onRecord({ kind: "revision", revision: mvcc.revision, changes });
+    }
+    return answer;
   }
 
   readonly #hasLease = (id: bigint): boolean => this.leases.has(id);
@@ -133,6 +156,58 @@ export class State {
     this.leases.follow(changes);
     this.leases.remove(id);
     this.#options.onRecord({ kind: "revoke", id, revision: this.mvcc.revision, changes });
+  }
+
+  /** Repeats a record; it is not told. Leases live for their whole time again. */
+  load(record: LoadRecord, now: number): void {
+    switch (record.kind) {
+      case "base":
+        return this.#loadBase(record);
+      case "revision":
+        this.leases.follow(this.mvcc.loadRevision(record.revision, record.changes));
+        return;
+      case "revoke":
+        if (record.changes.length > 0) {
+          this.leases.follow(this.mvcc.loadRevision(record.revision, record.changes));
+        }
+        return this.leases.remove(record.id);
+      case "grant":
+        this.leases.grant(record.id, record.ttl, now);
+        return;
+      case "compact":
+        return this.mvcc.compact(record.revision);
+    }
+  }
+
+  #loadBase({ revision, compacted, keys }: BaseRecord): void {
+    // A base comes in parts.
+    if (this.mvcc.size === 0) this.mvcc.startAt(revision, compacted);
+    this.leases.follow(keys.map((key) => this.mvcc.loadKey(key, key.modRevision)));
+  }
+
+  /**
+   * Records that lead to this state from an empty one: the leases, the keys as they were before the
+   * first revision that is still known, and every revision since. Draw from it as slowly as you like;
+   * it gives `null` when a compaction has overtaken it.
+   */
+  *records(): Generator<LoadRecord | null> {
+    const { mvcc } = this;
+    const { compacted, revision: last } = mvcc;
+    for (const { id, ttl } of [...this.leases.list()]) yield { kind: "grant", id, ttl };
+    if (compacted > 1) {
+      const revision = compacted - 1;
+      yield { kind: "base", revision, compacted, keys: [] };
+      for (let from: string | undefined = ""; from !== undefined;) {
+        const keys: BaseKey[] = [];
+        from = mvcc.oldest(from, revision, BASE_KEYS, (version) => keys.push(version));
+        if (mvcc.compacted !== compacted) return yield null;
+        yield { kind: "base", revision, compacted, keys };
+      }
+    }
+    for (let revision = Math.max(2, compacted); revision <= last; revision++) {
+      if (mvcc.compacted !== compacted) return yield null;
+      yield { kind: "revision", revision, changes: mvcc.changesAt(revision) };
+    }
   }
 
   /** Revokes leases that have ended, at most `MAX_EXPIRED_AT_ONCE`; says how many. */

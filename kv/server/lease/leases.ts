@@ -111,11 +111,11 @@ export class Leases {
 
   /** Moves keys between leases as a write has. */
   follow(changes: Changes): void {
-    for (const { entry, lease, older } of changes) {
+    for (const { key, lease, older } of changes) {
       if (older !== null && older.lease !== 0n && older.lease !== lease) {
-        this.#leases.get(older.lease)?.keys.delete(entry.key);
+        this.#leases.get(older.lease)?.keys.delete(key);
       }
-      if (lease !== 0n) this.#leases.get(lease)?.keys.add(entry.key);
+      if (lease !== 0n) this.#leases.get(lease)?.keys.add(key);
     }
   }
 }

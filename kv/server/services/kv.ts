@@ -21,22 +21,22 @@ export function kvHandlers(node: Node): Handlers {
         return { header: latest(), ...answer };
       }),
     Put: (request: PutMessage) =>
-      node.write(() => {
+      node.answer(() => {
         const { header: { revision }, ...answer } = state.put(request);
         return { header: node.header(revision), ...answer };
       }),
     DeleteRange: (request: DeleteMessage) =>
-      node.write(() => {
+      node.answer(() => {
         const { header: { revision }, ...answer } = state.deleteRange(request);
         return { header: node.header(revision), ...answer };
       }),
     Txn: (request: TxnMessage) =>
-      node.write(() => {
+      node.answer(() => {
         const { header: { revision }, ...answer } = state.txn(request);
         return { header: node.header(revision), ...answer };
       }),
     Compact: (request: CompactMessage) =>
-      node.write(() => {
+      node.answer(() => {
         state.compact(request);
         return { header: latest() };
       }),

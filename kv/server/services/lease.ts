@@ -21,14 +21,14 @@ export function leaseHandlers(node: Node): Handlers {
   const header = () => node.header(state.mvcc.revision);
   return {
     LeaseGrant: ({ ID, TTL }: GrantMessage) =>
-      node.write(() => {
+      node.answer(() => {
         const id = ID === 0n ? freeId((id) => leases.has(id)) : ID;
         const ttl = state.grant(id, TTL, node.now());
         node.watchExpiry();
         return { header: header(), ID: id, TTL: BigInt(ttl), error: "" };
       }),
     LeaseRevoke: ({ ID }: { readonly ID: bigint }) =>
-      node.write(() => {
+      node.answer(() => {
         state.revoke(ID);
         return { header: header() };
       }),

@@ -16,15 +16,20 @@ interface KeyEntry {
 }
 
 /** A state of a key. One with `version` 0 says that the key was deleted. */
-export interface Version {
+export interface Version extends Change {
   readonly entry: KeyEntry;
   readonly modRevision: number;
+  /** The state before this one; `null` if there was none or it was compacted. */
+  older: Version | null;
+}
+
+/** A change as it is told and written down: the key's new state. `version` 0 deletes the key. */
+export interface Change {
+  readonly key: string;
   readonly createRevision: number;
   readonly version: number;
   readonly value: Uint8Array;
   readonly lease: bigint;
-  /** The state before this one; `null` if there was none or it was compacted. */
-  older: Version | null;
 }
 
 /** The changes of one revision, in their order. */
@@ -139,11 +144,23 @@ export class Mvcc {
     return changes;
   }
 
-  #change(entry: KeyEntry | undefined, key: string, next: Omit<Version, "entry" | "older">): void {
-    const { modRevision, createRevision, version, value, lease } = next;
-    const older = entry?.newest ?? null;
+  /** Gives a write up: nothing was changed. */
+  abort(): void {
+    const changes = this.#changes ?? [];
+    this.#changes = null;
+    for (const { entry, older } of changes.reverse()) {
+      if (older === null) this.#keys.delete(entry.key);
+      else entry.newest = older;
+    }
+  }
+
+  /** Makes a state the newest of its key. */
+  #change(entry: KeyEntry | undefined, change: Change, modRevision: number): Version {
+    const { key, createRevision, version, value, lease } = change;
     const owner = entry ?? { key } as KeyEntry;
-    owner.newest = {
+    const older = entry?.newest ?? null;
+    const newest = {
+      key,
       entry: owner,
       modRevision,
       createRevision,
@@ -152,8 +169,9 @@ export class Mvcc {
       lease,
       older,
     };
+    owner.newest = newest;
     if (entry === undefined) this.#keys.add(owner);
-    this.#changes!.push(owner.newest);
+    return newest;
   }
 
   /** Stores a value. The array is kept: it must not change any more. */
@@ -161,13 +179,9 @@ export class Mvcc {
     const entry = this.#keys.get(key);
     const before = entry?.newest.version ?? 0;
     const revision = this.#revision + 1;
-    this.#change(entry, key, {
-      modRevision: revision,
-      createRevision: before === 0 ? revision : entry!.newest.createRevision,
-      version: before + 1,
-      value,
-      lease,
-    });
+    const createRevision = before === 0 ? revision : entry!.newest.createRevision;
+    const change = { key, createRevision, version: before + 1, value, lease };
+    this.#changes!.push(this.#change(entry, change, revision));
   }
 
   /** Deletes the keys of a range and says how many there were. */
@@ -177,15 +191,69 @@ export class Mvcc {
       if (entry.newest.version !== 0) entries.push(entry);
     });
     for (const entry of entries) {
-      this.#change(entry, entry.key, {
-        modRevision: this.#revision + 1,
-        createRevision: 0,
-        version: 0,
-        value: NO_VALUE,
-        lease: NO_LEASE,
-      });
+      const { key } = entry;
+      const change = { key, createRevision: 0, version: 0, value: NO_VALUE, lease: NO_LEASE };
+      this.#changes!.push(this.#change(entry, change, this.#revision + 1));
     }
     return entries.length;
+  }
+
+  // ---- loading ---------------------------------------------------------------------------------
+
+  /**
+   * Begins an empty store at a later revision. What was before `compacted` is not known; −1: nothing
+   * was dropped.
+   */
+  startAt(revision: number, compacted: number): void {
+    if (this.#revision === revision && this.#compacted === compacted) return;
+    if (this.#revision !== 1) throw new RangeError("a base follows a revision");
+    this.#revision = revision;
+    this.#compacted = compacted;
+    this.#logStart = revision + 1;
+  }
+
+  /** Adds a key as it was at the start. */
+  loadKey(change: Change, modRevision: number): Version {
+    return this.#change(undefined, change, modRevision);
+  }
+
+  /** Repeats the changes of a revision, the one after the last. */
+  loadRevision(revision: number, changes: readonly Change[]): Changes {
+    if (revision !== this.#revision + 1) {
+      throw new RangeError(`revision ${revision} follows ${this.#revision}`);
+    }
+    this.begin();
+    for (const change of changes) {
+      this.#changes!.push(this.#change(this.#keys.get(change.key), change, revision));
+    }
+    const made = this.end();
+    // What this revision replaced was compacted with the ones before.
+    if (revision === this.#compacted) made.forEach(({ entry }) => this.#forget(entry, revision));
+    return made;
+  }
+
+  /**
+   * Calls `visit` with the states of at most `limit` keys, from `from` on, that are the oldest known
+   * and not newer than `revision`. Gives the key to go on with, if there are more.
+   */
+  oldest(
+    from: string,
+    revision: number,
+    limit: number,
+    visit: (version: Version) => void,
+  ): string | undefined {
+    let seen = 0;
+    let next: string | undefined;
+    this.#keys.visit(from, null, (entry) => {
+      if (seen++ === limit) {
+        next = entry.key;
+        return false;
+      }
+      const version = versionAt(entry, revision);
+      if (version !== undefined) visit(version);
+      return true;
+    });
+    return next;
   }
 
   // ---- compaction ------------------------------------------------------------------------------
@@ -196,8 +264,7 @@ export class Mvcc {
    * @throws {ServerFault} COMPACTED, FUTURE_REVISION.
    */
   compact(revision: number): void {
-    // A revision of 0 is refused like one that is compacted, whether or not anything was.
-    if (revision <= this.#compacted || revision <= 0) throw new ServerFault("COMPACTED");
+    if (revision <= this.#compacted) throw new ServerFault("COMPACTED");
     if (revision > this.#revision) throw new ServerFault("FUTURE_REVISION");
     // Only keys that changed since the last compaction can have a history to drop. Entries of before
     // may be out of use: a key that came back has another.
@@ -206,7 +273,7 @@ export class Mvcc {
       for (const { entry } of this.changesAt(at)) touched.add(entry);
     }
     for (const entry of touched) this.#forget(entry, revision);
-    this.#log.splice(0, revision - this.#logStart);
+    this.#log.splice(0, Math.max(0, revision - this.#logStart));
     this.#logStart = Math.max(this.#logStart, revision);
     this.#compacted = revision;
   }

@@ -16,7 +16,7 @@ const NO_VALUE = new Uint8Array(0);
 /** A state of a key as a message. */
 export function keyValue(version: Version, withValue = true): KeyValueMessage {
   return {
-    key: bytesOfKey(version.entry.key),
+    key: bytesOfKey(version.key),
     createRevision: BigInt(version.createRevision),
     modRevision: BigInt(version.modRevision),
     version: BigInt(version.version),
@@ -34,8 +34,7 @@ export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   return a.length - b.length;
 }
 
-const compareKeys = (a: Version, b: Version): number =>
-  a.entry.key < b.entry.key ? -1 : a.entry.key > b.entry.key ? 1 : 0;
+const compareKeys = (a: Version, b: Version): number => a.key < b.key ? -1 : a.key > b.key ? 1 : 0;
 
 /** By the number of `RangeRequest.SortTarget`. */
 const COMPARE: readonly ((a: Version, b: Version) => number)[] = [

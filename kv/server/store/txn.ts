@@ -66,6 +66,8 @@ export function put(mvcc: Mvcc, request: PutMessage): PutAnswer {
   const key = textOfKey(request.key);
   const { ignoreValue, ignoreLease, prevKv } = request;
   const before = ignoreValue || ignoreLease || prevKv ? mvcc.get(key) : undefined;
+  // It was there when the request was checked; an operation before this one may have deleted it.
+  if (before === undefined && (ignoreValue || ignoreLease)) throw new ServerFault("KEY_NOT_FOUND");
   mvcc.put(
     key,
     ignoreValue ? before!.value : owned(request.value),

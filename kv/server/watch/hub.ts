@@ -40,9 +40,9 @@ type WatchStep =
 const NO_BYTES = new Uint8Array(0);
 
 function eventOf(change: Version, prevKv: boolean, compacted: number): EventMessage {
-  const { version, createRevision, modRevision, entry } = change;
+  const { key, version, createRevision, modRevision } = change;
   const kv = version > 0 ? keyValue(change) : {
-    key: bytesOfKey(entry.key),
+    key: bytesOfKey(key),
     createRevision: 0n,
     modRevision: BigInt(modRevision),
     version: 0n,
@@ -108,10 +108,10 @@ export class Watcher {
     while (this.#from <= stop && revisions < MAX_REVISIONS && bytes < ENOUGH_BYTES) {
       const before = events.length;
       for (const change of mvcc.changesAt(this.#from)) {
-        if (!holds(interval, change.entry.key)) continue;
+        if (!holds(interval, change.key)) continue;
         if (change.version > 0 ? noPut : noDelete) continue;
         events.push(eventOf(change, prevKv, compacted));
-        bytes += change.entry.key.length + change.value.length;
+        bytes += change.key.length + change.value.length;
       }
       if (events.length > before) revisions++;
       this.#from++;
@@ -180,7 +180,7 @@ export class WatchHub {
   publish(revision: number): void {
     while (this.#published < revision) {
       const at = ++this.#published;
-      for (const { entry: { key } } of this.mvcc.changesAt(at)) {
+      for (const { key } of this.mvcc.changesAt(at)) {
         this.#byKey.get(key)?.forEach((watcher) => watcher.touch(at));
         this.#byRange.visit(key, (watcher) => watcher.touch(at));
       }

@@ -128,7 +128,10 @@ export class ProgramMaker {
     if (r < 40) return { request: { case: "requestPut", value: this.put() } };
     if (r < 70) return { request: { case: "requestRange", value: this.range() } };
     if (r < 85 || depth === 0) {
-      return { request: { case: "requestDeleteRange", value: this.delete() } };
+      const value = this.delete();
+      // A deletion without end and, behind it, a put that keeps the old value: etcd ends with a panic.
+      const rangeEnd = value.rangeEnd[0] === 0 ? bytes("\xff\xff\xff") : value.rangeEnd;
+      return { request: { case: "requestDeleteRange", value: { ...value, rangeEnd } } };
     }
     return { request: { case: "requestTxn", value: this.txn(depth - 1) } };
   }
