@@ -13,16 +13,22 @@ import type { Time } from "../http/time/time.ts";
 import { TimerWheel } from "../http/time/timer_wheel.ts";
 
 /**
- * Turns of the event loop in which the consequences of one moment happen: of a loop that is never idle
- * the platform looks after sockets in every 61st turn, and one may have to answer another.
+ * Turns of the event loop in which the consequences of one moment happen where all is in memory: what
+ * gives way to others does so for 61.
  */
-const SETTLING_TURNS = 150;
+const IN_MEMORY = 150;
+
+/**
+ * The same where a test has sockets, both ends of them in this process: of a loop that is never idle
+ * the platform looks after them in every 61st turn, and what one end says the other may answer.
+ */
+export const OVER_SOCKETS: number = 12 * 61;
 
 /** Real milliseconds that something is waited for for which no alarm is set. */
 const PATIENCE_MS = 30_000;
 
 /** Lets promises settle and what was put off to the next turns of the event loop happen. */
-export async function settle(turns: number = SETTLING_TURNS): Promise<void> {
+export async function settle(turns: number = IN_MEMORY): Promise<void> {
   for (let i = 0; i < turns; i++) await new Promise<void>((resolve) => setImmediate(resolve));
 }
 
@@ -50,9 +56,15 @@ class FakeAlarm implements Alarm {
 /** See the module. */
 export class FakeClock implements AlarmClock {
   #now = 1000;
+  readonly #turns: number;
   readonly #alarms = new Set<FakeAlarm>();
   /** The clock with timers that go by it. */
   readonly time: Time = { clock: this, timers: new TimerWheel(this) };
+
+  /** What a moment causes happens within so many turns of the event loop. */
+  constructor(turns: number = IN_MEMORY) {
+    this.#turns = turns;
+  }
 
   now(): number {
     return this.#now;
@@ -88,8 +100,8 @@ export class FakeClock implements AlarmClock {
    */
   async advance(ms: number): Promise<void> {
     const until = this.#now + ms;
-    await settle();
-    while (this.#ringNext(until)) await settle();
+    await settle(this.#turns);
+    while (this.#ringNext(until)) await settle(this.#turns);
     this.#now = until;
   }
 
@@ -100,7 +112,7 @@ export class FakeClock implements AlarmClock {
     const done = () => settled = true;
     promise.then(done, done);
     for (;;) {
-      await settle();
+      await settle(this.#turns);
       if (settled) return true;
       if (this.#ringNext(end)) continue;
       this.#now = end;
@@ -119,7 +131,7 @@ export class FakeClock implements AlarmClock {
     promise.then(done, done);
     const began = performance.now();
     for (;;) {
-      await settle();
+      await settle(this.#turns);
       if (settled) break;
       if (this.#ringNext(start + mostMs)) continue;
       if (this.#alarms.size > 0) throw new Error(`Not settled after ${mostMs} ms`);

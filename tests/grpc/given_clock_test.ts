@@ -3,13 +3,13 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { grpc } from "@sluice/sluice";
 import { newClientAt } from "../../grpc/client/conn.ts";
 import { listenAt } from "../../grpc/server/server.ts";
-import { FakeClock } from "../../support/fake_clock.ts";
+import { FakeClock, OVER_SOCKETS } from "../../support/fake_clock.ts";
 import { GREETER } from "../../support/greeter.ts";
 
-const LONG_MS = 300_000;
+const LONG_MS = 30_000;
 
 Deno.test("deadlines of calls go by the clocks that client and server are given", async () => {
-  const [ours, theirs] = [new FakeClock(), new FakeClock()];
+  const [ours, theirs] = [new FakeClock(OVER_SOCKETS), new FakeClock(OVER_SOCKETS)];
   const arrived = Promise.withResolvers<void>();
   const told = Promise.withResolvers<unknown>();
   const registrar = new grpc.Registrar();
@@ -33,7 +33,7 @@ Deno.test("deadlines of calls go by the clocks that client and server are given"
 });
 
 Deno.test("a client gives its calls up by its own clock", async () => {
-  const clock = new FakeClock();
+  const clock = new FakeClock(OVER_SOCKETS);
   const conn = newClientAt(clock.time, { targets: ["127.0.0.1:1"] });
   const call = grpc.newService(conn, GREETER).SayHello({}, {
     timeout: LONG_MS,

@@ -3,9 +3,10 @@ import { assert, assertEquals, assertMatch, assertRejects, assertThrows } from "
 import { listen, newClient, type ServerOptions, type ServerStream } from "../../../http/mod.ts";
 import { ConnectionAge, jittered } from "../../../http/server/connection_age.ts";
 import { DEFAULT_SERVER_LIMITS, serverLimits } from "../../../http/server/limits.ts";
-import { SYSTEM_TIME } from "../../../http/time/time.ts";
+import { listenAt } from "../../../http/server/listen.ts";
 import { makeCertificate, OPENSSL } from "../../../support/certificate.ts";
 import { headers, ping } from "../../../support/frames.ts";
+import { FakeClock, OVER_SOCKETS } from "../../../support/fake_clock.ts";
 import { peerTest } from "../../../support/peers.ts";
 import { RawH2 } from "../../../support/raw_h2.ts";
 
@@ -18,7 +19,8 @@ function hello(stream: ServerStream): void {
 function serve(limits: ServerOptions["limits"]) {
   const waiting: (() => void)[] = [];
   let onWaiting: (() => void) | undefined;
-  const server = listen({
+  const clock = new FakeClock(OVER_SOCKETS);
+  const server = listenAt(clock.time, {
     addr: "127.0.0.1:0",
     ...(limits === undefined ? {} : { limits }),
     handler: async (stream) => {
@@ -34,12 +36,13 @@ function serve(limits: ServerOptions["limits"]) {
   });
   return {
     port: server.port,
+    clock,
     /** Resolves when a handler waits; call the result to let it answer. */
     async waits(): Promise<() => void> {
       if (waiting.length === 0) await new Promise<void>((resolve) => onWaiting = resolve);
       return waiting.shift()!;
     },
-    [Symbol.asyncDispose]: () => server.close(),
+    [Symbol.asyncDispose]: async () => void await clock.until(server.close()),
   };
 }
 
@@ -106,40 +109,32 @@ Deno.test("ages differ by a tenth up and down", () => {
 });
 
 Deno.test("ConnectionAge retires, then cuts; stopped, it does neither", async () => {
-  SYSTEM_TIME.timers.retain();
-  const hold = setInterval(() => {}, 1000);
-  try {
-    const limits = serverLimits({ maxConnectionAge: 10, maxConnectionAgeGrace: 10 });
-    const events: string[] = [];
-    const stopped = new ConnectionAge(
-      limits,
-      SYSTEM_TIME,
-      () => events.push("wrong"),
-      () => events.push("wrong"),
-    );
-    stopped.stop();
-    await new Promise<void>((resolve) => {
-      new ConnectionAge(limits, SYSTEM_TIME, () => events.push("retire"), () => {
-        events.push("cut");
-        resolve();
-      });
-    });
-    assertEquals(events, ["retire", "cut"]);
-  } finally {
-    clearInterval(hold);
-    SYSTEM_TIME.timers.release();
-  }
+  const clock = new FakeClock();
+  const limits = serverLimits({ maxConnectionAge: 10_000, maxConnectionAgeGrace: 5000 });
+  const begun = clock.now();
+  const events: [string, number][] = [];
+  const event = (name: string) => () => void events.push([name, clock.now() - begun]);
+  const stopped = new ConnectionAge(limits, clock.time, event("wrong"), event("wrong"));
+  stopped.stop();
+  new ConnectionAge(limits, clock.time, event("retire"), event("cut"));
+  await clock.advance(60_000);
+  assertEquals(events.map(([name]) => name), ["retire", "cut"]);
+  const [retired, cut] = events.map(([, at]) => at) as [number, number];
+  assert(retired >= 9000 && retired <= 11_004, `${retired} ms`);
+  assert(cut - retired >= 5000 && cut - retired <= 5004, `${cut - retired} ms`);
 });
 
+/** Longer than any age of ten seconds with its jitter. */
+const OLD_MS = 11_010;
+
 Deno.test("an old HTTP/1.1 connection ends with its next response, which says so", async () => {
-  await using server = serve({ maxConnectionAge: 100 });
+  await using server = serve({ maxConnectionAge: 10_000 });
   const raw = new Raw(await Deno.connect({ port: server.port }));
   await raw.send(GET);
   assert(!(await raw.answer())!.includes("connection: close"));
   await raw.send(GET.replace("/", "/wait"));
   const answer = await server.waits();
-  // Longer than any jitter: the response is given when the connection is old.
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await server.clock.advance(OLD_MS);
   answer();
   assertMatch((await raw.answer())!, /^HTTP\/1\.1 200 [^]*\r\nconnection: close\r\n/);
   assertEquals(await raw.answer(), null);
@@ -147,25 +142,24 @@ Deno.test("an old HTTP/1.1 connection ends with its next response, which says so
 });
 
 Deno.test("an old HTTP/1.1 connection is cut when its grace is over", async () => {
-  await using server = serve({
-    maxConnectionAge: 50,
-    maxConnectionAgeGrace: 50,
-    drainTimeout: 200,
-  });
+  await using server = serve({ maxConnectionAge: 10_000, maxConnectionAgeGrace: 5000 });
   const raw = new Raw(await Deno.connect({ port: server.port }));
   await raw.send(GET.replace("/", "/wait"));
   const answer = await server.waits();
-  assertEquals(await raw.answer(), null);
+  const ended = raw.answer().then((text) => assertEquals(text, null));
+  const took = await server.clock.until(ended);
+  assert(took >= 14_000, `${took} ms`);
   raw.conn.close();
   answer();
 });
 
 Deno.test("a WebSocket outlives the age of its connection and the grace", async () => {
-  await using server = listen({
+  const clock = new FakeClock(OVER_SOCKETS);
+  const server = listenAt(clock.time, {
     addr: "127.0.0.1:0",
-    limits: { maxConnectionAge: 50, maxConnectionAgeGrace: 50 },
+    limits: { maxConnectionAge: 10_000, maxConnectionAgeGrace: 5000 },
     handler: async (stream) => {
-      const socket = await stream.upgradeWebSocket();
+      const socket = await stream.upgradeWebSocket({ idleTimeout: 0 });
       socket.onmessage = (event) => socket.send(event.data as string);
     },
   });
@@ -174,8 +168,7 @@ Deno.test("a WebSocket outlives the age of its connection and the grace", async 
     socket.onopen = resolve;
     socket.onclose = () => reject(new Error("the WebSocket was cut"));
   });
-  // Longer than age, jitter and grace.
-  await new Promise((resolve) => setTimeout(resolve, 200));
+  await clock.advance(60_000);
   const echo = new Promise((resolve, reject) => {
     socket.onmessage = (event) => resolve(event.data);
     socket.onclose = () => reject(new Error("the WebSocket was cut"));
@@ -185,33 +178,33 @@ Deno.test("a WebSocket outlives the age of its connection and the grace", async 
   const closed = new Promise((resolve) => socket.onclose = resolve);
   socket.close();
   await closed;
+  await server.close();
 });
 
 Deno.test("an old HTTP/2 connection says GOAWAY, and what runs may finish", async () => {
-  await using server = serve({ maxConnectionAge: 100 });
+  await using server = serve({ maxConnectionAge: 10_000 });
   const raw = await RawH2.open(server.port);
   const fields = [":method", "GET", ":scheme", "http", ":path", "/wait", ":authority", "x"];
   await raw.send(headers(1, fields, { end: true }));
   const answer = await server.waits();
-  await raw.line("GOAWAY 0 2147483647 0");
+  await server.clock.until(raw.line("GOAWAY 0 2147483647 0"));
   await raw.send(ping());
   answer();
   await raw.line("DATA 1 END_STREAM hello");
-  assertEquals(await raw.end(), "eof");
+  const ended = raw.end();
+  await server.clock.until(ended);
+  assertEquals(await ended, "eof");
   await raw.close();
 });
 
 Deno.test("an old HTTP/2 connection is cut when its grace is over", async () => {
-  await using server = serve({
-    maxConnectionAge: 50,
-    maxConnectionAgeGrace: 50,
-    drainTimeout: 200,
-  });
+  await using server = serve({ maxConnectionAge: 10_000, maxConnectionAgeGrace: 5000 });
   const raw = await RawH2.open(server.port);
   const fields = [":method", "GET", ":scheme", "http", ":path", "/wait", ":authority", "x"];
   await raw.send(headers(1, fields, { end: true }));
   const answer = await server.waits();
-  await raw.end();
+  const took = await server.clock.until(raw.end());
+  assert(took >= 14_000, `${took} ms`);
   assert(raw.lines.some((line) => line.startsWith("GOAWAY")));
   assert(!raw.lines.some((line) => line.startsWith("DATA")));
   await raw.close();
@@ -219,25 +212,27 @@ Deno.test("an old HTTP/2 connection is cut when its grace is over", async () => 
 });
 
 Deno.test("a server that closes does not wait for an old connection without grace", async () => {
-  const server = serve({ maxConnectionAge: 20, drainTimeout: 100 });
+  const server = serve({ maxConnectionAge: 10_000, drainTimeout: 3000 });
   const raw = await RawH2.open(server.port);
   const fields = [":method", "GET", ":scheme", "http", ":path", "/wait", ":authority", "x"];
   await raw.send(headers(1, fields, { end: true }));
   const answer = await server.waits();
-  await raw.line("GOAWAY 0 2147483647 0");
+  await server.clock.until(raw.line("GOAWAY 0 2147483647 0"));
+  const begun = server.clock.now();
   await server[Symbol.asyncDispose]();
+  assert(server.clock.now() - begun <= 3010);
   await raw.close();
   answer();
 });
 
 for (const alpnProtos of [["h2"], ["http/1.1"]]) {
   Deno.test(`a client goes on over connections that grow old (${alpnProtos})`, async () => {
-    await using server = serve({ maxConnectionAge: 30 });
+    await using server = serve({ maxConnectionAge: 10_000 });
     await using client = newClient({ alpnProtos });
-    const until = performance.now() + 400;
-    while (performance.now() < until) {
+    for (let i = 0; i < 40; i++) {
       const response = await client.get(`http://127.0.0.1:${server.port}/`);
       assertEquals(response.body, "hello");
+      await server.clock.advance(1500);
     }
   });
 }
@@ -299,8 +294,8 @@ peerTest("over TLS, connections beyond the address's share end before the handsh
 
 Deno.test("a vanished HTTP/2 client is found by a PING, with streams or without", async () => {
   for (const waits of [true, false]) {
-    const limits = { keepaliveInterval: 50, keepaliveTimeout: 50 };
-    await using server = serve({ ...limits, drainTimeout: 100 });
+    const limits = { keepaliveInterval: 50_000, keepaliveTimeout: 20_000 };
+    await using server = serve(limits);
     const raw = await RawH2.open(server.port);
     let answer = () => {};
     if (waits) {
@@ -308,8 +303,9 @@ Deno.test("a vanished HTTP/2 client is found by a PING, with streams or without"
       await raw.send(headers(1, fields, { end: true }));
       answer = await server.waits();
     }
-    await raw.line("PING 0");
-    await raw.end();
+    const took = await server.clock.until(raw.line("PING 0"));
+    assert(took >= 49_900, `${took} ms`);
+    await server.clock.until(raw.end());
     await raw.close();
     answer();
   }
@@ -317,10 +313,10 @@ Deno.test("a vanished HTTP/2 client is found by a PING, with streams or without"
 
 Deno.test("keepaliveInterval or keepaliveTimeout of 0 sends no PING", async () => {
   for (const name of ["keepaliveInterval", "keepaliveTimeout"]) {
-    const limits = { keepaliveInterval: 20, keepaliveTimeout: 20, [name]: 0 };
+    const limits = { keepaliveInterval: 10_000, keepaliveTimeout: 10_000, [name]: 0 };
     await using server = serve(limits);
     const raw = await RawH2.open(server.port);
-    await new Promise((resolve) => setTimeout(resolve, 150));
+    await server.clock.advance(50_000);
     await raw.send(ping());
     await raw.line("PING 0 ACK");
     assertEquals(raw.lines.filter((line) => line === "PING 0"), []);

@@ -6,16 +6,16 @@ import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import { grpc } from "@sluice/sluice";
 import { ErrorCode } from "../../../http/message/error_code.ts";
 import { TimeoutError } from "../../../http/message/error.ts";
-import { listen, type ServerOptions, type ServerStream } from "../../../http/mod.ts";
+import type { ServerOptions, ServerStream } from "../../../http/mod.ts";
+import { listenAt } from "../../../http/server/listen.ts";
+import { FakeClock, OVER_SOCKETS } from "../../../support/fake_clock.ts";
 import { data, headers, REQUEST, windowUpdate } from "../../../support/frames.ts";
 import { GREETER } from "../../../support/greeter.ts";
 import { RawH2 } from "../../../support/raw_h2.ts";
 
 const INITIAL_WINDOW_SIZE = 4;
 const BIG = new Uint8Array(8 << 20);
-const STRICT = { writeTimeout: 300, minWriteRate: 1_000_000, drainTimeout: 500 };
-/** As strict, with a silence so long that only a client that opens nothing at all falls into it. */
-const STRICT_ON_RATE = { ...STRICT, writeTimeout: 1500 };
+const STRICT = { writeTimeout: 10_000, minWriteRate: 1_000_000 };
 
 const get = (path: string) => {
   const fields = [...REQUEST];
@@ -26,6 +26,7 @@ const get = (path: string) => {
 
 interface Serving extends AsyncDisposable {
   readonly port: number;
+  readonly clock: FakeClock;
   /** What the handler's write was rejected with. */
   readonly failed: Promise<unknown>;
 }
@@ -34,7 +35,8 @@ interface Serving extends AsyncDisposable {
 function serve(options: Partial<ServerOptions> = {}): Serving {
   let onFailed!: (error: unknown) => void;
   const failed = new Promise<unknown>((resolve) => onFailed = resolve);
-  const server = listen({
+  const clock = new FakeClock(OVER_SOCKETS);
+  const server = listenAt(clock.time, {
     addr: "127.0.0.1:0",
     limits: STRICT,
     handler: async (stream: ServerStream) => {
@@ -52,31 +54,31 @@ function serve(options: Partial<ServerOptions> = {}): Serving {
   });
   return {
     port: server.port,
+    clock,
     failed,
-    [Symbol.asyncDispose]: () => server.close(),
+    [Symbol.asyncDispose]: async () => void await clock.until(server.close()),
   };
 }
 
-/** Calls `tick` every `ms` until `over` is settled. */
-async function every(ms: number, over: Promise<unknown>, tick: () => Promise<void>): Promise<void> {
-  let done = false;
-  const stop = () => {
-    done = true;
-  };
-  over.then(stop, stop);
-  while (!done) {
-    await tick().catch(stop);
-    await new Promise((resolve) => setTimeout(resolve, ms));
-  }
+/** Calls `tick` every `ms` by the clock until `over` is settled; returns how long that took. */
+async function every(
+  clock: FakeClock,
+  ms: number,
+  over: Promise<unknown>,
+  tick: () => Promise<void>,
+): Promise<number> {
+  const begun = clock.now();
+  do await tick().catch(() => {}); while (!await clock.within(ms, over));
+  return clock.now() - begun;
 }
 
 for (const path of ["/big", "/pieces"]) {
   Deno.test(`a stream whose window opens byte by byte is reset: ${path}`, async () => {
-    await using server = serve({ limits: STRICT_ON_RATE });
+    await using server = serve();
     const raw = await RawH2.open(server.port, [INITIAL_WINDOW_SIZE, 1]);
     await raw.send(headers(1, get(path), { end: true }));
     const reset = raw.line("RST_STREAM 1");
-    await every(20, reset, () => raw.send(windowUpdate(1, 1)));
+    await every(server.clock, 500, reset, () => raw.send(windowUpdate(1, 1)));
     assertEquals(await reset, `RST_STREAM 1 ${ErrorCode.CANCEL}`);
     if (path === "/pieces") {
       const error = await server.failed;
@@ -93,7 +95,10 @@ for (const path of ["/big", "/pieces"]) {
     await using server = serve();
     const raw = await RawH2.open(server.port, [INITIAL_WINDOW_SIZE, 0]);
     await raw.send(headers(1, get(path), { end: true }));
-    assertEquals(await raw.line("RST_STREAM 1"), `RST_STREAM 1 ${ErrorCode.CANCEL}`);
+    const reset = raw.line("RST_STREAM 1");
+    const took = await server.clock.until(reset);
+    assert(took >= STRICT.writeTimeout, `${took} ms`);
+    assertEquals(await reset, `RST_STREAM 1 ${ErrorCode.CANCEL}`);
     if (path === "/pieces") {
       const error = await server.failed;
       assertInstanceOf(error, TimeoutError);
@@ -104,13 +109,15 @@ for (const path of ["/big", "/pieces"]) {
 }
 
 Deno.test("a connection whose window opens byte by byte is ended", async () => {
-  await using server = serve({ limits: STRICT_ON_RATE });
+  await using server = serve();
   const raw = await RawH2.open(server.port, [INITIAL_WINDOW_SIZE, 16 << 20]);
   await raw.send(headers(1, get("/big"), { end: true }), headers(3, get("/big"), { end: true }));
   const goAway = raw.line("GOAWAY");
-  await every(20, goAway, () => raw.send(windowUpdate(0, 1)));
+  await every(server.clock, 500, goAway, () => raw.send(windowUpdate(0, 1)));
   assertEquals(await goAway, `GOAWAY 0 3 ${ErrorCode.ENHANCE_YOUR_CALM}`);
-  assertEquals(await raw.end(), "eof");
+  const ended = raw.end();
+  await server.clock.until(ended);
+  assertEquals(await ended, "eof");
   await raw.close();
 });
 
@@ -119,7 +126,7 @@ Deno.test("a client that lets stream after stream starve is sent away", async ()
   const raw = await RawH2.open(server.port, [INITIAL_WINDOW_SIZE, 1]);
   const goAway = raw.line("GOAWAY");
   let id = 1;
-  await every(50, goAway, () => {
+  await every(server.clock, 1000, goAway, () => {
     const opened = raw.send(headers(id, get("/big"), { end: true }));
     id += 2;
     return opened;
@@ -130,7 +137,7 @@ Deno.test("a client that lets stream after stream starve is sent away", async ()
 
 Deno.test("a slow reader above the least rate gets everything, however long it takes", async () => {
   const size = 60_000;
-  const limits = { ...STRICT, writeTimeout: 400, minWriteRate: 1000 };
+  const limits = { ...STRICT, minWriteRate: 1000 };
   await using server = serve({
     limits,
     handler: async (stream) => {
@@ -140,30 +147,28 @@ Deno.test("a slow reader above the least rate gets everything, however long it t
   });
   const raw = await RawH2.open(server.port, [INITIAL_WINDOW_SIZE, 1000]);
   await raw.send(headers(1, get("/"), { end: true }));
-  const begun = performance.now();
   const ended = raw.line("DATA 1 END_STREAM");
-  await every(20, ended, () => raw.send(windowUpdate(1, 500)));
+  const took = await every(server.clock, 450, ended, () => raw.send(windowUpdate(1, 500)));
   await ended;
   assertEquals(raw.received, size);
-  assert(performance.now() - begun > 3 * limits.writeTimeout);
+  assert(took > 4 * limits.writeTimeout, `${took} ms`);
   await raw.close();
 });
 
 Deno.test("a stream with nothing to send is never cut, nor one between two pieces", async () => {
   await using server = serve({
-    limits: { ...STRICT, writeTimeout: 50 },
     handler: async (stream) => {
       await stream.respond(200);
       for (let i = 0; i < 4; i++) {
         await stream.write("piece");
-        await new Promise((resolve) => setTimeout(resolve, 200));
+        await server.clock.sleep(15_000);
       }
       stream.closeWrite("end");
     },
   });
   const raw = await RawH2.open(server.port);
   await raw.send(headers(1, get("/"), { end: true }));
-  await raw.line("DATA 1 END_STREAM");
+  await server.clock.until(raw.line("DATA 1 END_STREAM"));
   assertEquals(raw.received, 23);
   await raw.close();
 });
@@ -173,7 +178,7 @@ Deno.test("writeTimeout 0 switches both limits off", async () => {
   const raw = await RawH2.open(server.port, [INITIAL_WINDOW_SIZE, 1]);
   await raw.send(headers(1, get("/big"), { end: true }));
   await raw.line("DATA 1 ");
-  await new Promise((resolve) => setTimeout(resolve, 700));
+  await server.clock.advance(60_000);
   await raw.send(windowUpdate(1, 1));
   await raw.until(() => raw.received === 2);
   assert(!raw.lines.some((line) => /RST_STREAM|GOAWAY/.test(line)));
@@ -202,7 +207,7 @@ for (const method of ["SayHello", "ListReplies"]) {
     fields[5] = `/test.Greeter/${method}`;
     await raw.send(headers(1, fields), data(1, new Uint8Array(5), true));
     const reset = raw.line("RST_STREAM 1");
-    await every(20, reset, () => raw.send(windowUpdate(1, 1)));
+    await every(server.clock, 500, reset, () => raw.send(windowUpdate(1, 1)));
     assertEquals(await reset, `RST_STREAM 1 ${ErrorCode.CANCEL}`);
     if (method === "ListReplies") await over;
     await raw.close();

@@ -3,12 +3,12 @@ import { TimeoutError } from "../../../http/mod.ts";
 import { newClientAt } from "../../../http/client/client.ts";
 import { listenAt } from "../../../http/server/listen.ts";
 import { fetchHandlerAt } from "../../../http/server/serve_deno.ts";
-import { FakeClock } from "../../../support/fake_clock.ts";
+import { FakeClock, OVER_SOCKETS } from "../../../support/fake_clock.ts";
 
-const LONG_MS = 300_000;
+const LONG_MS = 30_000;
 
 Deno.test("limits of a server go by the clock it is given", async () => {
-  const clock = new FakeClock();
+  const clock = new FakeClock(OVER_SOCKETS);
   const server = listenAt(clock.time, {
     addr: "127.0.0.1:0",
     handler: (stream) => stream.respond(204),
@@ -28,7 +28,7 @@ Deno.test("limits of a server go by the clock it is given", async () => {
 
 for (const alpn of ["http/1.1", "h2"]) {
   Deno.test(`limits of a client go by the clock it is given, over ${alpn}`, async () => {
-    const clock = new FakeClock();
+    const clock = new FakeClock(OVER_SOCKETS);
     const arrived = Promise.withResolvers<void>();
     const answer = Promise.withResolvers<void>();
     const server = listenAt(clock.time, {
@@ -52,7 +52,7 @@ for (const alpn of ["http/1.1", "h2"]) {
 }
 
 Deno.test("limits of a handler for Deno.serve go by the clock it is given", async () => {
-  const clock = new FakeClock();
+  const clock = new FakeClock(OVER_SOCKETS);
   const handler = fetchHandlerAt(clock.time, async (stream) => {
     const error = await assertRejects(() => stream.readBytes(), TimeoutError);
     await stream.respond(408);
