@@ -53,6 +53,8 @@ interface OpenedStream<Input, Output> {
 export class Calls {
   readonly clock: Clock;
   readonly observer: Observer | undefined;
+  /** How many endpoints calls go to in turn. */
+  endpoints: number;
   readonly #settings: Settings;
   readonly #credentials: Credentials | undefined;
   readonly #closing: AbortController = new AbortController();
@@ -60,6 +62,7 @@ export class Calls {
   constructor({ settings, clock, credentials, observer }: CallsOptions) {
     this.clock = clock;
     this.observer = observer;
+    this.endpoints = settings.grpc.targets.length;
     this.#settings = settings;
     this.#credentials = credentials;
   }
@@ -88,7 +91,7 @@ export class Calls {
     options: number | CallOptions | undefined,
   ): Promise<Response> {
     const { signal, timeout, idempotent } = bag(options, this.#settings.timeout);
-    const { retry, retrySleep, grpc } = this.#settings;
+    const { retry, retrySleep } = this.#settings;
     const { clock } = this;
     const judge = kind === "once" && idempotent !== true ? judgeWrite : judgeRepeatable;
     const deadline = timeout === undefined ? Infinity : clock.now() + timeout;
@@ -97,7 +100,7 @@ export class Calls {
     let doubtful = false;
     let renewals = 0;
     let attempts = 0;
-    const rounds = new Rounds(grpc.targets.length);
+    const rounds = new Rounds(this.endpoints);
     const observed = this.observer?.callStarted(operation);
     const fail = (reason: unknown): Error => {
       const error = this.#failure(operation, reason, doubtful);

@@ -5,14 +5,17 @@ import {
   newClient as newConn,
 } from "../grpc/mod.ts";
 import { fair, MAX_TIMER_MS, quietMethods } from "../http/engine.ts";
-import { Auth } from "./auth/auth.ts";
+import { type Auth, authOf } from "./auth/auth.ts";
 import { tokenFetcher } from "./auth/login.ts";
 import { authService } from "./auth/service.ts";
 import { TokenKeeper } from "./auth/token.ts";
 import { bag, Calls } from "./calls.ts";
 import { type Clock, systemClock } from "./clock.ts";
 import type { Credentials } from "./credentials.ts";
-import { type ClientOptions, type Settings, settingsOf } from "./endpoints.ts";
+import { AutoSync } from "./cluster/auto_sync.ts";
+import { type Cluster, clusterOf } from "./cluster/cluster.ts";
+import { clusterService } from "./cluster/service.ts";
+import { type ClientOptions, type Settings, settingsOf, targetsOf } from "./endpoints.ts";
 import { cancelled, ClientClosedError, KvError, UnknownOutcomeError } from "./errors.ts";
 import { KeyspaceClient } from "./keyspace_client.ts";
 import { LeaseKeeper } from "./lease.ts";
@@ -109,7 +112,10 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
   readonly #calls: Calls;
   /** Calls without a token. */
   readonly #login: Calls;
+  #endpoints: readonly string[];
   #auth: Auth | undefined;
+  #cluster: Cluster | undefined;
+  readonly #sync: AutoSync | undefined;
   #closing: Promise<void> | null = null;
 
   /** See {@linkcode newClient}. */
@@ -119,6 +125,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
     const { clock = systemClock, credentials, observer } =
       (options as { readonly [PARTS]?: ClientParts })[PARTS] ?? {};
     this.#settings = settings;
+    this.#endpoints = [...options.endpoints];
     this.#conn = newConn(settings.grpc);
     this.#login = new Calls({ settings, clock });
     this.#calls = new Calls({
@@ -142,6 +149,8 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
       retrySleep: settings.retrySleep,
       currentRevision: async (key) => (await this.#probe(key)).revision,
     });
+    const { syncInterval } = settings;
+    if (syncInterval !== Infinity) this.#sync = new AutoSync(this.cluster, syncInterval);
   }
 
   #credentials(auth: Settings["auth"], clock: Clock): Credentials | undefined {
@@ -153,7 +162,38 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
 
   /** Users, roles and what they may do. */
   get auth(): Auth {
-    return this.#auth ??= new Auth(this.#calls, authService(this.#conn));
+    return this.#auth ??= authOf(this.#calls, authService(this.#conn));
+  }
+
+  /** Members, and endpoints made of them. */
+  get cluster(): Cluster {
+    return this.#cluster ??= clusterOf({
+      calls: this.#calls,
+      service: clusterService(this.#conn),
+      secure: this.#settings.grpc.tls !== false,
+      use: (endpoints) => this.setEndpoints(endpoints),
+    });
+  }
+
+  /** Where calls go now. */
+  get endpoints(): readonly string[] {
+    return this.#endpoints;
+  }
+
+  /**
+   * Takes other endpoints of the same cluster. Calls that run end where they are, watches and leases go
+   * on; connections to endpoints that stay are kept.
+   *
+   * @throws {TypeError} If one is none, or does not go with `tls` and `auth` of the client. Nothing is
+   * changed then.
+   */
+  setEndpoints(endpoints: readonly string[]): void {
+    const { grpc: { tls }, auth } = this.#settings;
+    const { targets } = targetsOf(endpoints, tls, auth);
+    if (this.#calls.closed) return;
+    this.#conn.setTargets(targets);
+    this.#endpoints = [...endpoints];
+    this.#calls.endpoints = this.#login.endpoints = targets.length;
   }
 
   // ---- keys ------------------------------------------------------------------------------------
@@ -399,6 +439,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
   async #close(): Promise<void> {
     this.#calls.close();
     this.#login.close();
+    this.#sync?.stop();
     await Promise.all([this.#watches.close(), this.#leases.close(), this.#conn.close()]);
   }
 

@@ -4,7 +4,13 @@
  * @module
  */
 import type { ClientOptions as GrpcOptions } from "../grpc/mod.ts";
-import { checkCallback, checkOptions, closestName, optionNames } from "../http/engine.ts";
+import {
+  checkCallback,
+  checkOptions,
+  checkTime,
+  closestName,
+  optionNames,
+} from "../http/engine.ts";
 import { checkAuth, checkPlaintext, type PasswordAuth, type TokenAuth } from "./credentials.ts";
 import type { LeaseLostError } from "./errors.ts";
 
@@ -22,6 +28,9 @@ const MAX_RECEIVE_SIZE = 0x7fff_ffff;
 
 /** Pauses between attempts to connect: a member that restarts is back in seconds. */
 const BACKOFF = { initial: 100, max: 2_000 };
+
+/** Milliseconds between two looks at the members, at least. */
+const MIN_SYNC_MS = 100;
 
 /** TLS with more than the defaults. */
 export interface TlsOptions {
@@ -56,6 +65,12 @@ export interface ClientOptions {
    * this machine, unless `allowPlaintext` is true.
    */
   readonly auth?: PasswordAuth | TokenAuth;
+  /**
+   * Milliseconds after which the members are asked for their endpoints, again and again:
+   * {@linkcode Cluster.sync}. `Infinity`: never.
+   * @default {Infinity}
+   */
+  readonly syncInterval?: number;
   /** Milliseconds for opening a connection. @default {5000} */
   readonly connectTimeout?: number;
   /**
@@ -88,6 +103,8 @@ export interface Settings {
   /** Whether watches ask for responses in pieces. */
   readonly fragment: boolean;
   readonly auth: PasswordAuth | TokenAuth | undefined;
+  /** Milliseconds. */
+  readonly syncInterval: number;
   readonly grpc: GrpcOptions;
 }
 
@@ -103,6 +120,7 @@ export const NAMES: readonly string[] = optionNames<ClientOptions>({
   timeout: true,
   tls: true,
   auth: true,
+  syncInterval: true,
   connectTimeout: true,
   keepalive: true,
   maxReceiveSize: true,
@@ -119,6 +137,39 @@ const KEEPALIVE_NAMES = optionNames<Exclude<ClientOptions["keepalive"], false | 
   timeout: true,
 });
 
+/**
+ * Where connections go, and whether by TLS: `tls` is what the options of the client say of it.
+ *
+ * @throws {TypeError} If an endpoint is none, or does not go with the others, with `tls` or `auth`.
+ */
+export function targetsOf(
+  endpoints: readonly string[],
+  tls: ClientOptions["tls"],
+  auth: ClientOptions["auth"],
+): { readonly targets: readonly string[]; readonly secure: boolean } {
+  if (!Array.isArray(endpoints) || endpoints.length === 0) {
+    throw new TypeError('Cannot make a client without endpoints: give endpoints: ["host:port", …]');
+  }
+  const addresses = endpoints.map(parseEndpoint);
+  const schemes = new Set(
+    addresses.map((address) => address.secure).filter((secure) => secure !== undefined),
+  );
+  if (schemes.size > 1 || (schemes.has(false) && tls !== undefined && tls !== false)) {
+    throw new TypeError(
+      `Cannot make a client of plain and TLS endpoints at once: endpoints are ${
+        endpoints.join(", ")
+      }`,
+    );
+  }
+  if (schemes.has(true) && tls === false) {
+    throw new TypeError("Cannot make a client with https:// endpoints and tls: false");
+  }
+  const targets = addresses.map(({ target }) => target);
+  const secure = tls === undefined ? schemes.has(true) : tls !== false;
+  if (auth !== undefined) checkPlaintext(auth, targets, secure);
+  return { targets, secure };
+}
+
 /** @throws {TypeError} If the configuration is not one; says what to change. */
 export function settingsOf(options: ClientOptions): Settings {
   if (typeof options !== "object" || options === null) {
@@ -133,33 +184,16 @@ export function settingsOf(options: ClientOptions): Settings {
       }${near === null ? "" : `: did you mean "${near}"?`}`,
     );
   }
-  const { endpoints, tls } = options;
-  if (!Array.isArray(endpoints) || endpoints.length === 0) {
-    throw new TypeError('Cannot make a client without endpoints: give endpoints: ["host:port", …]');
-  }
-  const addresses = endpoints.map(parseEndpoint);
-  const secure = new Set(addresses.map((address) => address.secure).filter((s) => s !== undefined));
-  if (secure.size > 1 || (secure.has(false) && tls !== undefined && tls !== false)) {
-    throw new TypeError(
-      `Cannot make a client of plain and TLS endpoints at once: endpoints are ${
-        endpoints.join(", ")
-      }`,
-    );
-  }
-  if (secure.has(true) && tls === false) {
-    throw new TypeError("Cannot make a client with https:// endpoints and tls: false");
-  }
+  const { tls } = options;
   const { keepalive, onLeaseLost, auth } = options;
   if (typeof tls !== "boolean" && tls !== undefined) checkOptions("use tls", TLS_NAMES, tls);
   if (keepalive !== undefined && keepalive !== false) {
     checkOptions("use keepalive", KEEPALIVE_NAMES, keepalive);
   }
   checkCallback("make a client", "onLeaseLost", onLeaseLost);
-  const targets = addresses.map(({ target }) => target);
-  if (auth !== undefined) {
-    checkAuth(auth);
-    checkPlaintext(auth, targets, Boolean(tls ?? secure.has(true)));
-  }
+  checkTime("make a client", "syncInterval", options.syncInterval, MIN_SYNC_MS);
+  if (auth !== undefined) checkAuth(auth);
+  const { targets, secure } = targetsOf(options.endpoints, tls, auth);
   return {
     retry: count("retry", options.retry, 5),
     retrySleep: count("retrySleep", options.retrySleep, 1_000),
@@ -168,10 +202,11 @@ export function settingsOf(options: ClientOptions): Settings {
       : positive("timeout", options.timeout) * 1_000,
     onLeaseLost,
     auth,
+    syncInterval: options.syncInterval ?? Infinity,
     fragment: options.maxReceiveSize !== undefined,
     grpc: {
       targets,
-      tls: tls ?? secure.has(true),
+      tls: tls ?? secure,
       connectTimeout: options.connectTimeout === undefined
         ? CONNECT_TIMEOUT_MS
         : positive("connectTimeout", options.connectTimeout),

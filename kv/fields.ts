@@ -11,6 +11,7 @@ import type { Bytes, Int64, KeySelector } from "./types.ts";
 
 const encoder = new TextEncoder();
 const MAX_INT64 = 2n ** 63n - 1n;
+const MAX_UINT64 = 2n ** 64n - 1n;
 const MIN_INT64 = -(2n ** 63n);
 
 const KEYS = ["key", "prefix", "fromKey", "rangeEnd"];
@@ -114,6 +115,17 @@ export function int64(operation: string, name: string, value: Int64 | undefined)
     `Cannot ${operation} as ${name} must be a 64-bit integer: current value is ${
       shown(value)
     }${advice}`,
+  );
+}
+
+/** A 64-bit integer without a sign, as members have for their names. */
+export function uint64(operation: string, name: string, value: Int64): bigint {
+  if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
+  if (typeof value === "bigint" && value >= 0n && value <= MAX_UINT64) return value;
+  throw new TypeError(
+    `Cannot ${operation} as ${name} must be a bigint from 0 to 2^64 - 1: current value is ${
+      shown(value)
+    }`,
   );
 }
 

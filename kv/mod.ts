@@ -23,7 +23,7 @@
  * keyspace_client   what is made of a keyspace, for all keys and for a part of them
  * concurrency   sessions, locks, elections, transactions, barriers, queues
  * keyspace   what a client offers to locks, caches and scans
- * auth   users, roles and the token calls are sent with
+ * auth  cluster   users, roles and the token calls are sent with; members, endpoints
  * watch  lease  watch_stream  txn   kept alive by the client
  * endless_stream   open for as long as watches or leases need it
  * calls   talk to the server
@@ -57,6 +57,17 @@ export type {
   UserRoleRequest,
 } from "./auth/types.ts";
 export { Client, newClient } from "./client.ts";
+export { Cluster } from "./cluster/cluster.ts";
+export { discoverEndpoints, type DiscoverOptions } from "./cluster/endpoints.ts";
+export type {
+  Member,
+  MemberAddRequest,
+  MemberAddResponse,
+  MemberListRequest,
+  MemberRequest,
+  MembersResponse,
+  MemberUpdateRequest,
+} from "./cluster/types.ts";
 export type { AuthPolicy, PasswordAuth, Secret, TokenAuth } from "./credentials.ts";
 export type { Barrier, BarrierOptions } from "./concurrency/barrier.ts";
 export type { DoubleBarrier } from "./concurrency/double_barrier.ts";

@@ -158,6 +158,12 @@ const DOORS: Record<string, Door | readonly Door[]> = {
   "kv.RoleRevokePermissionRequest": onClient((client, bag) =>
     client.auth.roleRevokePermission(bag)
   ),
+  "kv.MemberListRequest": onClient((client, bag) => client.cluster.memberList(bag)),
+  "kv.MemberAddRequest": onClient((client, bag) => client.cluster.memberAdd(bag)),
+  "kv.MemberRequest": onClient((client, bag) => client.cluster.memberRemove(bag)),
+  "kv.MemberUpdateRequest": onClient((client, bag) => client.cluster.memberUpdate(bag)),
+  "kv.DiscoverOptions": (bag) =>
+    kv.discoverEndpoints("x.invalid", { servers: ["127.0.0.1:1"], timeout: 1, ...bag }),
   "protoc.LoaderOptions": (bag) => new protoc.Loader(bag),
   "protoc.RootOptions": (bag) => new protoc.Loader().loadAll([], bag),
 };

@@ -29,6 +29,10 @@ import type {
   UserRoleRequest,
 } from "./types.ts";
 
+/** Makes the users of a client's cluster. */
+let authOf: (calls: Calls, service: AuthService) => Auth;
+export { authOf };
+
 const NOTHING: Record<string, never> = {};
 const PERMISSIONS: readonly PermissionType[] = ["READ", "WRITE", "READWRITE"];
 const KEYS = ["key", "prefix", "fromKey", "rangeEnd"];
@@ -45,8 +49,11 @@ export class Auth {
   readonly #calls: Calls;
   readonly #service: AuthService;
 
-  /** Made by {@linkcode Client.auth}. */
-  constructor(calls: Calls, service: AuthService) {
+  static {
+    authOf = (calls, service) => new Auth(calls, service);
+  }
+
+  private constructor(calls: Calls, service: AuthService) {
     this.#calls = calls;
     this.#service = service;
   }
