@@ -139,7 +139,6 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
     this.#leases = new LeaseKeeper({
       service: this.#lease,
       calls: this.#calls,
-      endpoints: settings.grpc.targets.length,
       onLost: settings.onLeaseLost,
     });
     this.#watches = new WatchStream({

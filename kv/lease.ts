@@ -62,8 +62,6 @@ interface RenewMessage {
 interface LeaseKeeperOptions {
   readonly service: LeaseService;
   readonly calls: Calls;
-  /** Endpoints of the client. */
-  readonly endpoints: number;
   /** Told of lost leases; undefined: they are printed, null: nobody hears. */
   readonly onLost: ((lost: LeaseLostError) => unknown) | null | undefined;
 }
@@ -279,10 +277,10 @@ export class LeaseKeeper {
 
   /** Whether the lease lives by the word of a member other than this one; undefined: nobody says. */
   async #ask({ ID, deadline }: Kept, memberId: bigint): Promise<boolean | undefined> {
-    const { calls, service, endpoints } = this.#options;
+    const { calls, service } = this.#options;
     try {
       // Calls go to the endpoints in turn.
-      for (let i = 0; i < endpoints; i++) {
+      for (let i = 0; i < calls.endpoints; i++) {
         const timeout = Math.max(0, deadline - calls.clock.now());
         const { TTL, header } = await calls.run(
           "ttl",

@@ -61,7 +61,7 @@ peerTest("members come, learn, get a vote and go; endpoints follow", { needs }, 
       const events = await readEvents(watch, 2, 30_000);
       assertEquals(events.map(({ kv }) => kv.value), ["1", "2"]);
       cluster.members[0]!.launch();
-    await cluster.members[0]!.ready();
+      await cluster.members[0]!.ready();
       assert(!client.leaseSignal(ID).aborted);
       watch.close();
       await client.revoke({ ID });
@@ -105,11 +105,11 @@ peerTest("members come, learn, get a vote and go; endpoints follow", { needs }, 
     assertEquals([added.member.isLearner, added.members.length], [true, 5]);
     const updated = await client.cluster.memberUpdate({ ID, peerURLs: ["http://127.0.0.1:19"] });
     assertEquals(updated.members.find((one) => one.ID === ID)?.peerURLs, ["http://127.0.0.1:19"]);
-    const twice = rejected(
-      client.cluster.memberAddAsLearner({ peerURLs: ["http://127.0.0.1:19"] }),
+    const twice = await rejected(
+      change(() => client.cluster.memberAddAsLearner({ peerURLs: ["http://127.0.0.1:19"] })),
       kv.KvError,
     );
-    assert(["PEER_URL_EXISTS", "TOO_MANY_LEARNERS"].includes((await twice).reason!));
+    assert(["PEER_URL_EXISTS", "TOO_MANY_LEARNERS"].includes(twice.reason!), twice.message);
     const removed = await client.cluster.memberRemove({ ID });
     assertEquals(removed.members.length, 4);
     const gone = await rejected(client.cluster.memberRemove({ ID }), kv.KvError);
