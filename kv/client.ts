@@ -19,6 +19,7 @@ import { type ClientOptions, type Settings, settingsOf, targetsOf } from "./endp
 import { cancelled, ClientClosedError, KvError, UnknownOutcomeError } from "./errors.ts";
 import { KeyspaceClient } from "./keyspace_client.ts";
 import { LeaseKeeper } from "./lease.ts";
+import { Namespace } from "./namespace.ts";
 import type { Observer } from "./observer.ts";
 import {
   compactMessage,
@@ -50,6 +51,7 @@ import {
   withLeader,
 } from "./schema.ts";
 import type {
+  Bytes,
   CallOptions,
   CompactRequest,
   CompactResponse,
@@ -422,6 +424,25 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
     return readHeader(
       await this.#calls.run("watch", "read", this.#kv.Range, probeMessage(key), options),
     );
+  }
+
+  // ---- parts -----------------------------------------------------------------------------------
+
+  /**
+   * The keys that begin with `prefix`, as a keyspace of their own: keys given to it get the prefix,
+   * keys it gives have lost it, others do not exist for it. Leases are the cluster's.
+   *
+   * @example
+   * ```ts
+   * import { newClient } from "@sluice/sluice/kv";
+   *
+   * await using client = newClient({ endpoints: ["127.0.0.1:2379"] });
+   * const app = client.namespace("app/");
+   * app.prefix; // "app/": put({ key: "name", … }) stores app/name
+   * ```
+   */
+  namespace(prefix: Bytes): Namespace {
+    return new Namespace(this, prefix);
   }
 
   // ---- the end ---------------------------------------------------------------------------------

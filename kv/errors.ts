@@ -5,6 +5,7 @@
  * @module
  */
 import { code, codeName } from "../grpc/mod.ts";
+import { jsonOf } from "./json.ts";
 import { type ErrorReason, recognise } from "./server_errors.ts";
 
 /** What an error carries besides its message. */
@@ -27,6 +28,12 @@ export class KvError extends Error {
     super(message, options);
     this.code = code;
     this.reason = options?.reason;
+  }
+
+  /** Name, message, code, reason and what the class adds, for `JSON.stringify`. */
+  toJSON(): Record<string, unknown> {
+    const { name, message, cause: _, stack: __, ...rest } = this;
+    return jsonOf({ name, message, ...rest });
   }
 }
 

@@ -1,16 +1,28 @@
+import { jsonOf } from "./json.ts";
 import type { KeyValueMessage } from "./wire.ts";
 
 /** U+FEFF at the start is a part of the text, not a mark. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /**
- * A key with its value at one revision. `key` and `value` are text, decoded when first looked at
- * (octets that are no UTF-8 become U+FFFD); `keyBytes` and `valueBytes` are what the store holds.
+ * Bytes of key and value beyond which text is made when it is first looked at. Below, making it costs
+ * less than remembering to.
+ */
+const LAZY_BYTES = 4096;
+
+/**
+ * A key with its value at one revision. `key` and `value` are text (bytes that are no UTF-8 become
+ * U+FFFD); `keyBytes` and `valueBytes` are what the store holds. A copy by spread, `structuredClone`
+ * or `postMessage` has all of them.
  */
 export class KeyValue {
+  /** The key as text. */
+  readonly key!: string;
+  /** The value as text; empty in a deletion, and where only keys were asked for. */
+  readonly value!: string;
   /** The key. */
   readonly keyBytes: Uint8Array;
-  /** The value; empty in a deletion, and where only keys were asked for. */
+  /** The value. */
   readonly valueBytes: Uint8Array;
   /** How many times the key was put since it was created; 0 in a deletion. */
   readonly version: number;
@@ -20,48 +32,65 @@ export class KeyValue {
   readonly modRevision: bigint;
   /** The lease the key hangs on, or 0n. */
   readonly lease: bigint;
-  #key: string | undefined;
-  #value: string | undefined;
 
   /** Made by the client from etcd's message. */
   constructor(message: KeyValueMessage) {
-    this.keyBytes = message.key;
-    this.valueBytes = message.value;
+    const { key, value } = message;
+    if (key.length + value.length <= LAZY_BYTES) {
+      this.key = decoder.decode(key);
+      this.value = value.length === 0 ? "" : decoder.decode(value);
+    } else {
+      textOf(this, "key", key);
+      textOf(this, "value", value);
+    }
+    this.keyBytes = key;
+    this.valueBytes = value;
     this.version = Number(message.version);
     this.createRevision = message.createRevision;
     this.modRevision = message.modRevision;
     this.lease = message.lease;
   }
 
-  /** The key as text. */
-  get key(): string {
-    return this.#key ??= decoder.decode(this.keyBytes);
-  }
-
-  /** The value as text. */
-  get value(): string {
-    return this.#value ??= decoder.decode(this.valueBytes);
-  }
-
   /** Plain text and numbers, for `JSON.stringify`: revisions and the lease as decimal strings. */
   toJSON(): Record<string, string | number> {
-    return {
-      key: this.key,
-      value: this.value,
-      version: this.version,
-      createRevision: String(this.createRevision),
-      modRevision: String(this.modRevision),
-      lease: String(this.lease),
-    };
+    return jsonOf(shown(this)) as Record<string, string | number>;
   }
 
-  /** What `console.log` shows: the text, not the octets. */
+  /** What `console.log` shows: the text, not the bytes. */
   [Symbol.for("Deno.customInspect")](
     inspect: (value: unknown, options: unknown) => string,
     options: unknown,
   ): string {
-    const { key, value, version, createRevision, modRevision, lease } = this;
-    const shown = { key, value, version, createRevision, modRevision, lease };
-    return `KeyValue ${inspect(shown, options)}`;
+    return `KeyValue ${inspect(shown(this), options)}`;
   }
+}
+
+/** Gives a key value a text that is made when it is first looked at. */
+function textOf(kv: KeyValue, name: "key" | "value", bytes: Uint8Array): void {
+  const define = (rest: PropertyDescriptor) =>
+    Object.defineProperty(kv, name, { enumerable: true, configurable: true, ...rest });
+  define({
+    get: () => {
+      const value = decoder.decode(bytes);
+      define({ value, writable: true });
+      return value;
+    },
+  });
+}
+
+function shown({ key, value, version, createRevision, modRevision, lease }: KeyValue): object {
+  return { key, value, version, createRevision, modRevision, lease };
+}
+
+/** The same key value under a key without its first `length` bytes. */
+export function withoutPrefix(kv: KeyValue, length: number): KeyValue {
+  const { keyBytes, valueBytes, version, createRevision, modRevision, lease } = kv;
+  return new KeyValue({
+    key: keyBytes.subarray(length),
+    value: valueBytes,
+    version: BigInt(version),
+    createRevision,
+    modRevision,
+    lease,
+  });
 }

@@ -36,6 +36,7 @@ import {
 } from "./concurrency/transaction.ts";
 import type { Keyspace } from "./keyspace.ts";
 import type {
+  Bytes,
   CallOptions,
   CompactRequest,
   CompactResponse,
@@ -93,6 +94,12 @@ export abstract class KeyspaceClient implements Keyspace {
   abstract leaseSignal(ID: Int64): AbortSignal;
   /** Follows the changes of one key or a range of keys. */
   abstract watch(request: WatchRequest, options?: number | CallOptions): Promise<Watch>;
+
+  /**
+   * The keys that begin with `prefix`, as a keyspace of their own: keys given to it get the prefix,
+   * keys it gives have lost it, others do not exist for it. Leases are the cluster's.
+   */
+  abstract namespace(prefix: Bytes): KeyspaceClient;
 
   /** The same for `grant({ TTL, ID, keepAlive: false })`: a lease that ends when its time is over. */
   grantOnly(

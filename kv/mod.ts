@@ -20,6 +20,7 @@
  * mod   the door
  * server   a store in this process, with an entry of its own
  * client   what users hold
+ * namespace   a part of the keys
  * keyspace_client   what is made of a keyspace, for all keys and for a part of them
  * concurrency   sessions, locks, elections, transactions, barriers, queues
  * keyspace   what a client offers to locks, caches and scans
@@ -32,7 +33,7 @@
  * fields  errors  backoff  clock   who asks, and who looks on
  * types  server_errors  proto
  * key_value  range
- * wire   messages as they are sent
+ * wire  json   messages as they are sent, and results as JSON
  * ```
  *
  * @module
@@ -100,6 +101,7 @@ export {
 } from "./errors.ts";
 export type { Keyspace } from "./keyspace.ts";
 export { KeyspaceClient } from "./keyspace_client.ts";
+export { Namespace } from "./namespace.ts";
 export { KeyValue } from "./key_value.ts";
 export { type ErrorReason } from "./server_errors.ts";
 export type {

@@ -4,6 +4,7 @@
  * @module
  */
 import { bytes, check, choice, FILTERS, flag, int64, range, required, shown } from "./fields.ts";
+import { jsonOf, withJson } from "./json.ts";
 import { KeyValue } from "./key_value.ts";
 import type {
   CompactRequest,
@@ -198,10 +199,28 @@ const filterNames: readonly (readonly (keyof WatchFilters)[])[] = [
 
 // ---- responses -----------------------------------------------------------------------------------
 
+/** Turns itself into JSON, which has no bigints. */
+class Header implements ResponseHeader {
+  readonly clusterId: bigint;
+  readonly memberId: bigint;
+  readonly revision: bigint;
+  readonly raftTerm: bigint;
+
+  constructor({ clusterId, memberId, revision, raftTerm }: HeaderMessage) {
+    this.clusterId = clusterId;
+    this.memberId = memberId;
+    this.revision = revision;
+    this.raftTerm = raftTerm;
+  }
+
+  toJSON(): Record<string, unknown> {
+    return jsonOf(this);
+  }
+}
+
 /** The header of a response; all zero if there is none. */
 export function readHeader({ header = NO_HEADER }: Headed): ResponseHeader {
-  const { clusterId, memberId, revision, raftTerm } = header;
-  return { clusterId, memberId, revision, raftTerm };
+  return new Header(header);
 }
 
 /** See {@linkcode PutResponse}. */
@@ -231,34 +250,37 @@ export function readDelete(result: DeleteResult): DeleteResponse {
 
 /** See {@linkcode GrantResponse}. */
 export function readGrant(result: GrantResult): GrantResponse {
-  return {
+  return withJson({
     header: readHeader(result),
     ID: result.ID,
     TTL: Number(result.TTL),
     ...(result.error === "" ? {} : { error: result.error }),
-  };
+  });
 }
 
 /** See {@linkcode TtlResponse}. */
 export function readTtl(result: TimeToLiveResult): TtlResponse {
-  return {
+  return withJson({
     header: readHeader(result),
     ID: result.ID,
     TTL: Number(result.TTL),
     grantedTTL: Number(result.grantedTTL),
     keys: result.keys.map((key) => decoder.decode(key)),
     keysBytes: [...result.keys],
-  };
+  });
 }
 
 /** See {@linkcode KeepAliveResponse}. */
 export function readKeepAlive(result: KeepAliveResult): KeepAliveResponse {
-  return { header: readHeader(result), ID: result.ID, TTL: Number(result.TTL) };
+  return withJson({ header: readHeader(result), ID: result.ID, TTL: Number(result.TTL) });
 }
 
 /** See {@linkcode LeasesResponse}. */
 export function readLeases(result: LeasesResult): LeasesResponse {
-  return { header: readHeader(result), leases: result.leases.map(({ ID }) => ({ ID })) };
+  return withJson({
+    header: readHeader(result),
+    leases: result.leases.map(({ ID }) => withJson({ ID })),
+  });
 }
 
 /** See {@linkcode WatchEvent}. */

@@ -6,8 +6,6 @@
 
 /**
  * As the end of a range: no end.
- *
- * @internal
  */
 export const NO_END: Uint8Array = new Uint8Array([0]);
 
@@ -23,8 +21,6 @@ export interface KeyRange {
 /**
  * The first key behind all keys that begin with `prefix`: its last octet that can be raised is raised,
  * what follows is cut. If none can, nothing follows.
- *
- * @internal
  */
 export function prefixEnd(prefix: Uint8Array): Uint8Array {
   for (let i = prefix.length - 1; i >= 0; i--) {

@@ -29,7 +29,7 @@ export interface CallOptions {
   readonly idempotent?: boolean | undefined;
 }
 
-/** What every response begins with. */
+/** What every response begins with. `JSON.stringify` turns its 64-bit integers into decimal text. */
 export interface ResponseHeader {
   /** Cluster that answered. */
   readonly clusterId: bigint;

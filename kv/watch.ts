@@ -2,6 +2,9 @@ import { quiet } from "../http/engine.ts";
 import type { WatchResponse } from "./types.ts";
 import type { Watcher } from "./watcher.ts";
 
+/** Makes another response of a response. */
+type Change = (response: WatchResponse) => WatchResponse;
+
 /**
  * A watch as its reader holds it.
  *
@@ -17,10 +20,25 @@ import type { Watcher } from "./watcher.ts";
  */
 export class Watch implements AsyncIterable<WatchResponse>, Disposable, AsyncDisposable {
   readonly #watcher: Watcher;
+  readonly #change: Change | undefined;
 
   /** Made by {@linkcode Client.watch}. */
-  constructor(watcher: Watcher) {
+  constructor(watcher: Watcher, change?: Change) {
     this.#watcher = watcher;
+    this.#change = change;
+  }
+
+  /**
+   * The same watch for one who sees other keys: reads give what `change` makes of responses.
+   *
+   * @internal
+   */
+  changed(change: Change): Watch {
+    const before = this.#change;
+    return new Watch(
+      this.#watcher,
+      before === undefined ? change : (response) => change(before(response)),
+    );
   }
 
   /**
@@ -38,7 +56,10 @@ export class Watch implements AsyncIterable<WatchResponse>, Disposable, AsyncDis
    * number >= 0.
    */
   read(timeout?: number): Promise<WatchResponse | null> {
-    return quiet(this.#watcher.read(timeout));
+    const change = this.#change;
+    const read = this.#watcher.read(timeout);
+    if (change === undefined) return quiet(read);
+    return quiet(read.then((response) => response === null ? null : change(response)));
   }
 
   /** Ends the watch. What waits is dropped; reads give null. May be called again. */

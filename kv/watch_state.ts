@@ -142,9 +142,10 @@ export class WatchState {
 
 /** Octets an event holds, more or less. */
 export function sizeOf({ kv, prevKv }: EventMessage): number {
-  let size = EVENT_OVERHEAD + kv!.key.length + kv!.value.length;
+  let size = kv!.key.length + kv!.value.length;
   if (prevKv !== undefined) size += prevKv.key.length + prevKv.value.length;
-  return size;
+  // Once as bytes, once as text.
+  return EVENT_OVERHEAD + 2 * size;
 }
 
 /** What the objects of an event take besides its octets. */

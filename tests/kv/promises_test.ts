@@ -39,6 +39,7 @@ const PLAIN = [
   "doubleBarrier",
   "queue",
   "priorityQueue",
+  "namespace",
 ];
 
 Deno.test("promises of a client that nobody awaits end no process", async () => {
