@@ -39,7 +39,8 @@ export {
 export { openListener } from "./net/listener.ts";
 export { memorySocketPair, type Socket, type SocketAddress, type TlsInfo } from "./net/socket.ts";
 export { type ErrorListener, type Handler } from "./server/handler.ts";
-export { bodyRate, type ServerLimits } from "./server/limits.ts";
+export { type ServerLimits } from "./server/limits.ts";
+export { bodyRate } from "./time/min_rate.ts";
 export { formatAddress } from "./net/address.ts";
 export {
   type ExchangeRouter,

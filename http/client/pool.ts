@@ -10,6 +10,7 @@ import { dial, type DialOptions, type Lookup } from "../net/dial.ts";
 import { ConnectionLostError, DialError } from "../message/error.ts";
 import type { ClientExchange, ExchangeTimeouts, OutgoingHead } from "./exchange.ts";
 import { ClientSession, MAX_RESPONSE_FIELDS } from "./h1_session.ts";
+import { H1Exchange } from "./h1_exchange.ts";
 import { H2Exchange } from "./h2_exchange.ts";
 import { Session, type SessionOptions } from "../h2/mod.ts";
 import { LinkedList } from "./linked_list.ts";
@@ -167,7 +168,7 @@ class Host {
     const session = this.#idle.pop();
     if (session === null) return null;
     session.deadline.clear();
-    return session.open(start, timeouts);
+    return new H1Exchange(session, start, timeouts);
   }
 
   #serve(): void {

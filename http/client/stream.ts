@@ -78,6 +78,8 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   #source: PieceSource | null = null;
   #decoding = false;
   #stop: (() => void) | null = null;
+  /** Whether the body is being read into one array. */
+  #readingWhole = false;
   #received = 0;
   #read = 0;
 
@@ -181,6 +183,7 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   async #piece(): Promise<Uint8Array | null> {
     if (this.#failure !== null) throw this.#failure;
     if (this.#over) return null;
+    if (this.#readingWhole) throw new TypeError("Cannot read the body as a read is under way");
     if (this.#head === null) await this.#waitResponse();
     try {
       this.#source ??= this.#open(this.#head!);
@@ -258,13 +261,17 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
 
   async #readBytes(): Promise<Uint8Array> {
     if (this.#head === null) await this.#waitResponse();
+    if (this.#readingWhole) throw new TypeError("Cannot read the body as a read is under way");
     if (!this.#over && this.#source === null && this.#whole(this.#head!)) {
+      this.#readingWhole = true;
       try {
         const bytes = await this.#exchange.whole();
         this.#finish();
         return bytes;
       } catch (error) {
         this.#giveUp(error);
+      } finally {
+        this.#readingWhole = false;
       }
     }
     return await collect(() => this.read());

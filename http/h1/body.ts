@@ -42,7 +42,7 @@ const Mode = { LENGTH: 0, TO_EOF: 1, SIZE: 2, DATA: 3, DATA_END: 4, TRAILERS: 5,
 const NO_FIELDS: readonly string[] = [];
 
 /** How a body ends: after a number of octets, at the last chunk, or with the connection. */
-type Framing = number | "chunked" | "eof";
+export type BodyFraming = number | "chunked" | "eof";
 
 /** One body. Feed it the buffer again and again; it says what it took. */
 export class BodyReader {
@@ -60,7 +60,7 @@ export class BodyReader {
   #extensions = 0;
   #search: HeadSearch | null = null;
 
-  constructor(framing: Framing) {
+  constructor(framing: BodyFraming) {
     this.#remaining = typeof framing === "number" ? framing : 0;
     this.#mode = framing === "chunked"
       ? Mode.SIZE

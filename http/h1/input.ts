@@ -33,14 +33,14 @@ export class Input {
   /** Work done on what was read, in small chunks, since {@linkcode Input.turn} was asked. */
   work = 0;
   readonly #socket: Socket;
-  readonly #clock: Clock;
+  readonly clock: Clock;
   #reading: Promise<boolean> | null = null;
   #wantMore = false;
 
   constructor(socket: Socket, clock: Clock, head?: Uint8Array) {
     this.#socket = socket;
-    this.#clock = clock;
-    this.now = this.#clock.now();
+    this.clock = clock;
+    this.now = this.clock.now();
     if (head !== undefined && head.length > 0) {
       if (head.length > this.buf.length) this.buf = new Uint8Array(head.length * 2);
       this.buf.set(head);
@@ -82,7 +82,7 @@ export class Input {
         this.ended = true;
         return 0;
       }
-      this.now = this.#clock.now();
+      this.now = this.clock.now();
       this.total += n;
       const turn = worked(n >> WORK_SHIFT);
       if (turn !== undefined) await turn;
@@ -100,13 +100,6 @@ export class Input {
     }
   }
 
-  /** Takes what is unread out of the buffer. */
-  takeRest(): Uint8Array {
-    const rest = this.buf.slice(this.start, this.end);
-    this.start = this.end = 0;
-    return rest;
-  }
-
   async #read(): Promise<boolean> {
     this.#makeRoom();
     const room = this.buf.length - this.end;
@@ -114,7 +107,7 @@ export class Input {
       const n = await this.#socket.read(
         this.end === 0 ? this.buf : this.buf.subarray(this.end),
       );
-      this.now = this.#clock.now();
+      this.now = this.clock.now();
       if (n === null) {
         this.#reading = null;
         this.ended = true;

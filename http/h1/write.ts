@@ -58,6 +58,25 @@ export function writeEndOfHead(out: OutBuffer): void {
   out.bytes[out.length++] = 0x0a;
 }
 
+/** Writes a head without body: an informational response (RFC 9110 §15.2). */
+export function writeInformational(out: OutBuffer, status: number, fields: FlatHeaders): void {
+  writeStatusLine(out, status);
+  writeFields(out, fields);
+  writeEndOfHead(out);
+}
+
+/** Writes a whole response that ends the connection, and has no body. */
+export function writeRefusal(out: OutBuffer, status: number): void {
+  writeStatusLine(out, status);
+  writeDate(out);
+  writeContentLength(out, 0);
+  if (status === 405) {
+    writeField(out, "allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
+  }
+  writeField(out, "connection", "close");
+  writeEndOfHead(out);
+}
+
 /** Writes `content-length: n CRLF`. */
 export function writeContentLength(out: OutBuffer, n: number): void {
   writeField(out, "content-length", String(n));

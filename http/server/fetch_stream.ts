@@ -16,9 +16,9 @@ import { fieldOf, type FlatHeaders, flattenHeaders, webHeaders } from "../messag
 import { MessageError } from "../message/message_error.ts";
 import { methodFault, readTarget } from "../message/target.ts";
 import { BodyTooLargeError } from "../message/error.ts";
-import { bodyRate, type ServerLimits } from "./limits.ts";
+import type { ServerLimits } from "./limits.ts";
 import type { Socket, SocketAddress } from "../net/socket.ts";
-import type { MinRate } from "../time/min_rate.ts";
+import { bodyRate, type MinRate } from "../time/min_rate.ts";
 import type { Time } from "../time/time.ts";
 import { Deadline } from "../time/deadline.ts";
 import { platformWebSocket } from "./platform_websocket.ts";

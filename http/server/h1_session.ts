@@ -6,89 +6,67 @@
  */
 import { ConnectionLostError, TimeoutError } from "../message/error.ts";
 import type { ExchangeHost } from "./exchange_host.ts";
-import { bodyRate, type ServerLimits } from "./limits.ts";
+import type { ServerLimits } from "./limits.ts";
 import { ConnectionAge } from "./connection_age.ts";
 import { LingeringClose } from "../net/lingering_close.ts";
 import type { Socket } from "../net/socket.ts";
-import type { MinRate } from "../time/min_rate.ts";
 import type { Time } from "../time/time.ts";
 import { Deadline } from "../time/deadline.ts";
 import type { Carrier } from "../websocket/connection.ts";
 import type { Upgraded } from "./websocket.ts";
 import { MessageError } from "../message/message_error.ts";
+import type { HeaderBlock } from "../h1/fields.ts";
+import { Flush } from "../h1/flush.ts";
+import { IncomingBody } from "../h1/incoming_body.ts";
 import { Input } from "../h1/input.ts";
 import { SocketWriter } from "../net/socket_writer.ts";
 import { checkFirstByte, type HeadLimits, HeadSearch, readRequestHead } from "../h1/read.ts";
-import { type ConnectionHost, H1ServerStream } from "./h1_stream.ts";
-import {
-  writeContentLength,
-  writeDate,
-  writeEndOfHead,
-  writeField,
-  writeStatusLine,
-} from "../h1/write.ts";
+import { type ExchangeConnection, H1ServerStream } from "./h1_stream.ts";
+import { writeRefusal } from "../h1/write.ts";
 
-/** Octets of an unread request body that are read and dropped to keep a connection. */
-const MAX_DRAIN_BYTES = 256 << 10;
-/**
- * The same where the length was not given in advance: the answer has gone out by now and promised to
- * keep the connection, which clients take at its word and send their next request.
- */
-const MAX_CHUNKED_DRAIN_BYTES = 4 << 20;
 /** Octets read ahead while a handler runs. */
 const MAX_AHEAD_BYTES = 16 << 10;
 /** Output gathered from pipelined requests before it is sent. */
 const PIPELINE_FLUSH_BYTES = 32 << 10;
 /** Work of a request, in small chunks: see {@linkcode Input.work}. */
 const REQUEST_WORK = 8;
-/** Times the microtask queue may run before a head without body leaves alone. */
-const DEFER_HOPS = 4;
 
 /** See the module. */
-export class ServerSession implements ConnectionHost {
+export class ServerSession implements ExchangeConnection {
   readonly socket: Socket;
   readonly limits: Required<ServerLimits>;
   readonly input: Input;
   readonly output: SocketWriter;
-  readonly maxDrainBytes: number = MAX_DRAIN_BYTES;
-  readonly maxChunkedDrainBytes: number = MAX_CHUNKED_DRAIN_BYTES;
-  /** The connection ends with the exchange under way. */
-  closing = false;
-  /** The connection is old: the next response ends it. */
-  aged = false;
-  readonly #time: Time;
+  readonly flush: Flush;
   readonly #age: ConnectionAge | null;
   readonly #host: ExchangeHost;
+  readonly #time: Time;
   readonly #headLimits: HeadLimits;
   readonly #deadline: Deadline;
   readonly #search = new HeadSearch();
   /** Whether an empty line before the next request was skipped. */
   #skipped = false;
   #current: H1ServerStream | null = null;
-  #deferred: H1ServerStream | null = null;
-  #hops = 0;
-  #scheduled = false;
   #requests = 0;
+  /** The connection ends with the exchange under way. */
+  #closing = false;
+  /** The connection is old: the next response ends it. */
+  #aged = false;
   /** Set once the last answer was given: what comes in is dropped. */
   #lingering: LingeringClose | null = null;
   /** What the connection became, if it left HTTP. */
   #upgraded: Upgraded | null = null;
   #destroyed = false;
-  #rejectBody: ((error: Error) => void) | null = null;
-  /** How long the body under way was waited for, how far it was counted, and the rule it has to keep. */
-  #waited = 0;
-  #counted = 0;
-  #bodyRate: MinRate | null = null;
   /** Set while a refusal is on its way that the read loop did not cause. */
   #refusal: Promise<void> | null = null;
 
   /** `head` are octets already read from the socket. */
   constructor(socket: Socket, host: ExchangeHost, head?: Uint8Array) {
     this.socket = socket;
-    this.#host = host;
-    this.limits = host.limits;
     const { time } = host;
+    this.#host = host;
     this.#time = time;
+    this.limits = host.limits;
     this.#headLimits = {
       maxHeaderBytes: host.limits.maxHeaderBytes,
       maxHeaderFields: host.limits.maxHeaderFields,
@@ -98,11 +76,12 @@ export class ServerSession implements ConnectionHost {
     this.output = new SocketWriter(socket, host.limits, {
       onWriteError: (error) => this.#onLost(error),
     }, time);
+    this.flush = new Flush(this.output);
     this.#deadline = new Deadline(time, (phase, ms) => this.#onTimeout(phase, ms));
     this.#age = host.limits.maxConnectionAge === 0 ? null : new ConnectionAge(
       host.limits,
       time,
-      () => this.aged = true,
+      () => this.#aged = true,
       () => this.destroy(),
     );
   }
@@ -125,7 +104,7 @@ export class ServerSession implements ConnectionHost {
 
   /** Ends the connection after the exchange under way, or now if there is none. */
   close(): void {
-    this.closing = true;
+    this.#closing = true;
     if (this.#upgraded !== null) this.#upgraded.close();
     else if (this.#lingering !== null) this.#lingering.hurry();
     else if (this.#current === null) {
@@ -148,9 +127,9 @@ export class ServerSession implements ConnectionHost {
     this.#deadline.clear();
     this.#age?.stop();
     this.#upgraded = make({
+      time: this.#time,
       input: this.input,
       output: this.output,
-      time: this.#time,
       finish: () => this.#finish(),
       cut: (error) => this.#onLost(error),
     });
@@ -173,7 +152,7 @@ export class ServerSession implements ConnectionHost {
       try {
         while ((end = this.#findHead()) < 0) {
           output.flush();
-          if (this.closing && input.empty) return await this.#lingeringClose();
+          if (this.#closing && input.empty) return await this.#lingeringClose();
           const phase = input.empty && !first ? "idleTimeout" : "headerTimeout";
           if (this.#deadline.phase !== phase) {
             this.#deadline.set(phase, this.limits[phase], input.now);
@@ -197,17 +176,14 @@ export class ServerSession implements ConnectionHost {
         if (maxBodyBytes > 0 && head.block.contentLength > maxBodyBytes) {
           throw new MessageError(`Body must be <= ${maxBodyBytes} octets`, 413);
         }
-        stream = new H1ServerStream(this, head);
+        input.start = end;
+        stream = new H1ServerStream(head, this.#bodyOf(head.block), this);
       } catch (error) {
         if (error instanceof MessageError) return await this.#refuse(error);
         throw error;
       }
-      input.start = end;
-      if (++this.#requests === this.limits.maxRequestsPerConnection) stream.closeAfter = true;
+      if (++this.#requests === this.limits.maxRequestsPerConnection) stream.writer.close = true;
       this.#current = stream;
-      this.#waited = 0;
-      this.#counted = input.total - (input.end - input.start);
-      this.#bodyRate = null;
       const running = this.#host.handle(stream);
       if (running !== undefined) {
         this.#watch(stream);
@@ -216,13 +192,13 @@ export class ServerSession implements ConnectionHost {
       this.#current = null;
       if (this.#upgraded !== null) return await this.#upgraded.gone;
       if (this.#destroyed) return;
-      if (stream.aborted && stream.closeAfter) {
+      if (stream.aborted && stream.writer.close) {
         // Broken off in the middle: the peer must not take it for whole.
         output.flush();
         await output.flushed().catch(() => {});
         return;
       }
-      if (stream.closeAfter || this.closing) return await this.#lingeringClose();
+      if (stream.writer.close || this.#closing) return await this.#lingeringClose();
       if (!stream.bodyDone) {
         output.flush();
         if (!await stream.drain()) return await this.#lingeringClose();
@@ -238,6 +214,13 @@ export class ServerSession implements ConnectionHost {
       await turn;
       if (this.#destroyed) return;
     }
+  }
+
+  /** The body behind a head that was taken out of the input, or null. */
+  #bodyOf({ chunked, contentLength }: HeaderBlock): IncomingBody | null {
+    const framing = chunked ? "chunked" : contentLength;
+    if (framing !== "chunked" && framing <= 0) return null;
+    return new IncomingBody(this.input, framing, this.#deadline, this.limits);
   }
 
   #findHead(): number {
@@ -281,51 +264,20 @@ export class ServerSession implements ConnectionHost {
     if (this.#destroyed) return;
     this.#destroyed = true;
     this.#deadline.stop();
-    this.#rejectBody?.(error);
     this.#upgraded?.onLost(error);
-    this.#current?.onAbort(error, true);
+    const stream = this.#current;
+    if (stream !== null) {
+      this.flush.forget(stream.writer);
+      stream.body?.fail(error);
+      stream.onAbort(error, true);
+    }
     this.output.fail(error);
     this.socket.close();
   }
 
-  /** Waits for a read of body octets, within the limits on slowness. */
-  waitForBody<T>(read: Promise<T>): Promise<T> {
-    const { limits } = this;
-    const begun = this.#time.clock.now();
-    this.#bodyRate ??= bodyRate(limits);
-    this.#deadline.set("bodyTimeout", limits.bodyTimeout, begun);
-    return new Promise<T>((resolve, reject) => {
-      this.#rejectBody = reject;
-      read.then((value) => {
-        this.#endWait();
-        const { now, total } = this.input;
-        const waited = now - begun;
-        this.#waited += waited;
-        // What has just come counts as well.
-        const came = total - this.#counted;
-        this.#counted = total;
-        if (this.#bodyRate === null || this.#bodyRate.count(waited, came)) resolve(value);
-        else reject(new TimeoutError("minBodyRate", Math.round(this.#waited)));
-      }, (error) => {
-        this.#endWait();
-        reject(error);
-      });
-    });
-  }
-
-  #endWait(): void {
-    this.#rejectBody = null;
-    this.#deadline.clear();
-  }
-
   #onTimeout(phase: string, ms: number): void {
     const error = new TimeoutError(phase, ms);
-    if (phase === "bodyTimeout") {
-      const reject = this.#rejectBody;
-      this.#rejectBody = null;
-      reject?.(error);
-      return;
-    }
+    if (phase === "bodyTimeout") return this.#current?.body?.fail(error);
     if (phase === "headerTimeout" && !this.input.empty) {
       this.#refusal = this.#refuse(new MessageError(`Head must come within ${ms} ms`, 408))
         .finally(() => this.#onLost(error));
@@ -337,53 +289,23 @@ export class ServerSession implements ConnectionHost {
 
   // ---- sending ---------------------------------------------------------------------------------
 
-  /** Sends the stream's head by itself if nothing follows soon. */
-  defer(stream: H1ServerStream): void {
-    if (this.#deferred !== null) return;
-    this.#deferred = stream;
-    this.#hops = 0;
-    queueMicrotask(this.#hop);
+  /** Whether another exchange may follow the one under way. */
+  get lasting(): boolean {
+    return !this.#closing && !this.#aged;
   }
 
-  readonly #hop = (): void => {
-    const stream = this.#deferred;
-    if (stream === null) return;
-    if (!stream.uncommitted) {
-      this.#deferred = null;
-    } else if (++this.#hops < DEFER_HOPS) {
-      queueMicrotask(this.#hop);
-    } else {
-      setImmediate(this.#onImmediate);
-    }
-  };
-
-  readonly #onImmediate = (): void => {
-    this.#scheduled = false;
-    const stream = this.#deferred;
-    this.#deferred = null;
-    if (stream !== null && stream.uncommitted && !stream.finished) stream.commit(-1);
-    this.output.flush();
-  };
-
-  /** Sends what has gathered before the event loop goes round. */
-  schedule(): void {
-    if (this.#scheduled) return;
-    this.#scheduled = true;
-    setImmediate(this.#onImmediate);
-  }
-
-  /** The response is complete in the output. */
-  finished(stream: H1ServerStream): void {
-    if (this.#deferred === stream) this.#deferred = null;
+  onResponse(stream: H1ServerStream): void {
+    this.flush.forget(stream.writer);
     // With more requests at hand their answers leave together.
-    if (this.input.empty || stream.closeAfter) this.output.flush();
-    else this.schedule();
+    if (this.input.empty || stream.writer.close) this.output.flush();
+    else this.flush.soon();
   }
 
-  /** The exchange is broken off. */
   abortExchange(stream: H1ServerStream): void {
-    if (this.#deferred === stream) this.#deferred = null;
-    this.#rejectBody?.(new ConnectionLostError("Exchange was broken off by this side", "maybe"));
+    this.flush.forget(stream.writer);
+    stream.body?.fail(
+      new ConnectionLostError("Exchange was broken off by this side", "maybe"),
+    );
   }
 
   // ---- ending ----------------------------------------------------------------------------------
@@ -391,16 +313,8 @@ export class ServerSession implements ConnectionHost {
   /** Answers what cannot be read, and ends the connection: where the next message begins is unknown. */
   async #refuse(error: MessageError): Promise<void> {
     this.#deadline.clear();
-    const { output } = this;
     this.#host.onBadRequest?.(error, this.socket);
-    writeStatusLine(output.out, error.status ?? 400);
-    writeDate(output.out);
-    writeContentLength(output.out, 0);
-    if (error.status === 405) {
-      writeField(output.out, "allow", "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS");
-    }
-    writeField(output.out, "connection", "close");
-    writeEndOfHead(output.out);
+    writeRefusal(this.output.out, error.status ?? 400);
     await this.#lingeringClose();
   }
 
@@ -413,7 +327,7 @@ export class ServerSession implements ConnectionHost {
     const lingering = this.#lingering = new LingeringClose(this.#time, () => {
       this.#onLost(new ConnectionLostError("Connection was closed by this side", "maybe"));
     });
-    if (this.closing) lingering.hurry();
+    if (this.#closing) lingering.hurry();
     output.flush();
     const answered = output.flushed().then(() => socket.closeWrite().catch(() => {})).then(() => {
       if (!input.ended) lingering.start();

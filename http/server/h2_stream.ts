@@ -12,11 +12,10 @@ import { isConnectionField, keepTrailers } from "../message/connection_fields.ts
 import { httpDate } from "../message/date.ts";
 import { BodyTooLargeError } from "../message/error.ts";
 import type { ExchangeHost } from "./exchange_host.ts";
-import { bodyRate } from "./limits.ts";
 import type { Socket } from "../net/socket.ts";
 import { ServerStream } from "./stream.ts";
 import { ready } from "../time/turn.ts";
-import type { MinRate } from "../time/min_rate.ts";
+import { bodyRate, type MinRate } from "../time/min_rate.ts";
 import { Deadline } from "../time/deadline.ts";
 import type { WebSocketConnection } from "../websocket/front.ts";
 import { HandshakeError } from "../websocket/handshake.ts";

@@ -4,7 +4,6 @@
  *
  * @module
  */
-import { MinRate } from "../time/min_rate.ts";
 import {
   checkCount,
   checkNumber,
@@ -115,14 +114,6 @@ export const DEFAULT_SERVER_LIMITS: Required<ServerLimits> = {
   maxRequestsPerConnection: 0,
   drainTimeout: 30_000,
 };
-
-/** Milliseconds a body may come slower than `minBodyRate`. */
-const BODY_RATE_GRACE_MS = 5000;
-
-/** The rule on slow bodies, for one body; null if there is none. */
-export function bodyRate({ minBodyRate }: Required<ServerLimits>): MinRate | null {
-  return minBodyRate > 0 ? new MinRate(minBodyRate, BODY_RATE_GRACE_MS, Infinity) : null;
-}
 
 const NAMES = Object.keys(DEFAULT_SERVER_LIMITS) as (keyof ServerLimits)[];
 

@@ -45,3 +45,12 @@ export class MinRate {
     this.#left = Math.min(this.#mostMs, this.#left + ms);
   }
 }
+
+/** Milliseconds a body may come slower than `minBodyRate`. */
+const BODY_RATE_GRACE_MS = 5000;
+
+/** The rule on slow bodies, for one body; null if there is none: with a rate of 0. */
+export function bodyRate(limits: { readonly minBodyRate?: number }): MinRate | null {
+  const { minBodyRate = 0 } = limits;
+  return minBodyRate > 0 ? new MinRate(minBodyRate, BODY_RATE_GRACE_MS, Infinity) : null;
+}
