@@ -173,6 +173,13 @@ export function watchMessage(request: WatchRequest, fragment: boolean): WatchCre
       "Cannot watch the empty key: there is none; with prefix it means all keys",
     );
   }
+  const startRevision = int64("watch", "revision", request.revision);
+  // Some versions wait for ever, some say that it was compacted.
+  if (startRevision < 0n) {
+    throw new TypeError(
+      `Cannot watch as revision must be 0 or more: current value is ${startRevision}`,
+    );
+  }
   const chosen = filterNames.filter((names) =>
     names.some((name) =>
       flag("watch", name, request[name]) || flag("watch", `filters.${name}`, filters[name])
@@ -181,7 +188,7 @@ export function watchMessage(request: WatchRequest, fragment: boolean): WatchCre
   return {
     key,
     rangeEnd,
-    startRevision: int64("watch", "revision", request.revision),
+    startRevision,
     progressNotify: flag("watch", "progressNotify", request.progressNotify),
     filters: chosen.map((names) => filterNames.indexOf(names)),
     prevKv: flag("watch", "prevKv", request.prevKv),

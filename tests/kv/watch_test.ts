@@ -284,6 +284,10 @@ Deno.test("watch() refuses a wrong request and says what to change", async () =>
       'Cannot watch with a filter "put": filters are noPut, noDelete, NOPUT, NODELETE',
     ],
     [
+      { key: "a", revision: -1 },
+      "Cannot watch as revision must be 0 or more: current value is -1",
+    ],
+    [
       { key: "a", noPut: 1 },
       "Cannot watch as noPut must be true or false: current value is 1",
     ],
