@@ -53,7 +53,6 @@ export class Harness {
   readonly transcript: Transcript = new Transcript();
   /** What new streams of a server do on the end of the request. */
   respond: ((stream: LoggedStream) => void) | null = null;
-  fatal: string | null = null;
 
   constructor(
     role: "client" | "server" = "server",
@@ -62,16 +61,20 @@ export class Harness {
   ) {
     this.connection = new Connection(role, {
       wantWrite: () => {},
-      accept: () => this.stream(),
-      onFatal: (error) => this.fatal = error.message,
       onGoAway: (code) => this.log.push(`goaway ${code}`),
-    }, options);
+    }, { accept: () => this.stream() }, options);
     this.connection.start();
     this.sent();
     if (!handshake) return;
     if (role === "server") this.receive(PREFACE);
     this.receive(settings(), settingsAck());
     this.sent();
+  }
+
+  /** Why the connection gave the peer up, or null. */
+  get fatal(): string | null {
+    const { phase } = this.connection;
+    return phase.kind === "failed" ? phase.error.message : null;
   }
 
   /** A stream that writes into the log. */
@@ -90,7 +93,7 @@ export class Harness {
 
   /** Frames sent since the last look, without WINDOW_UPDATE unless asked for. */
   sent(withUpdates = false): string[] {
-    this.connection.outbound.pump();
+    this.connection.sender.pump();
     const out = this.connection.writer.out;
     const bytes = out.take().slice();
     out.release();

@@ -54,7 +54,7 @@ export interface SubchannelEvents {
  * One address, and the connection to it that all its calls share. It connects at once, again when the
  * connection ends, and after a pause when it failed.
  */
-export class Subchannel extends Timer implements Candidate, h2.SessionOwner {
+export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
   /** Where it connects to. */
   readonly address: Address;
   /** Request headers of its calls. */
@@ -105,7 +105,7 @@ export class Subchannel extends Timer implements Candidate, h2.SessionOwner {
 
   get readiness(): Readiness {
     const state = this.#state;
-    if (state.kind === "READY") return state.session.connection.available ? "ready" : "full";
+    if (state.kind === "READY") return state.session.available ? "ready" : "full";
     if (state.kind === "CONNECTING" || state.kind === "IDLE") {
       return this.#tried ? "opening" : "starting";
     }
@@ -121,7 +121,7 @@ export class Subchannel extends Timer implements Candidate, h2.SessionOwner {
   open(stream: h2.Stream, header: Template | readonly string[]): boolean {
     if (this.#state.kind !== "READY") return false;
     this.#useful = true;
-    return this.#state.session.connection.open(stream, header, false);
+    return this.#state.session.open(stream, header, false);
   }
 
   // ---- connecting ------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ export class Subchannel extends Timer implements Candidate, h2.SessionOwner {
   connect(): void {
     if (this.#state.kind === "READY") {
       // Its stream ids are used up.
-      if (!this.#state.session.connection.exhausted) return;
+      if (!this.#state.session.exhausted) return;
       this.#retire(this.#state.session);
     }
     const state = this.#state.kind;
@@ -216,9 +216,8 @@ export class Subchannel extends Timer implements Candidate, h2.SessionOwner {
   // ---- the session's events --------------------------------------------------------------------
 
   /** The peer's SETTINGS show that it speaks HTTP/2: only now is it READY. */
-  onSettings(): void {
-    if (this.#state.kind === "CONNECTING") {
-      const session = this.#session!;
+  onSettings(session: h2.Session): void {
+    if (this.#state.kind === "CONNECTING" && session === this.#session) {
       this.#state = { kind: "READY", session };
       this.#tried = true;
       this.#failures = 0;
@@ -234,15 +233,14 @@ export class Subchannel extends Timer implements Candidate, h2.SessionOwner {
     this.#events.onRoom();
   }
 
-  onGoAway(): void {
-    if (this.#state.kind === "READY") this.#retire(this.#state.session);
+  onGoAway(session: h2.Session): void {
+    // One that drains says so again when it names its last stream.
+    if (this.#state.kind === "READY" && session === this.#session) this.#retire(session);
   }
 
-  onClosed(error: Error): void {
-    for (const session of this.#draining) {
-      if (session.connection.dead) this.#draining.delete(session);
-    }
-    if (this.#session === null || !this.#session.connection.dead) return;
+  onClosed(session: h2.Session, error: Error): void {
+    this.#draining.delete(session);
+    if (session !== this.#session) return;
     this.#session = null;
     if (this.#state.kind === "CONNECTING") {
       this.#failed(
@@ -282,11 +280,12 @@ export class Subchannel extends Timer implements Candidate, h2.SessionOwner {
   /** Ends everything: its calls fail with `error`. Resolves when its connections are gone. */
   async close(error: Error): Promise<void> {
     const sessions = this.#shutDown(error);
-    for (const session of sessions) session.connection.lost(error);
+    const closed = sessions.map((session) => session.close());
+    for (const session of sessions) session.failStreams(error);
     const countdown = new Countdown(this.#time, CLOSE_GRACE_MS, () => {
       for (const session of sessions) session.destroy();
     });
-    await Promise.all([this.#opening, ...sessions.map((session) => session.close())]);
+    await Promise.all([this.#opening, ...closed]);
     countdown.stop();
   }
 

@@ -293,7 +293,7 @@ export class ServerCall extends ReplyStream implements Call {
     if (!this.#host.handlerStarted()) {
       return this.fail(new ConnectError("the server is busy", Code.Unavailable));
     }
-    this.hold();
+    this.handlerStarted();
     this.#handling = true;
     let result: unknown;
     try {
@@ -316,7 +316,7 @@ export class ServerCall extends ReplyStream implements Call {
   #handled(): void {
     if (!this.#handling) return;
     this.#handling = false;
-    this.release();
+    this.handlerEnded();
     this.#host.handlerEnded();
   }
 

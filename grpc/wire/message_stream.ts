@@ -310,9 +310,9 @@ export abstract class MessageStream extends h2.Stream {
    */
   sendMessage(bytes: Uint8Array, compressed = false, end = false): Promise<void> | undefined {
     const length = bytes.length;
-    const payload = this.host.outbound.reserveData(this, PREFIX_SIZE + length, end);
+    const payload = this.reserve(PREFIX_SIZE + length, end);
     if (payload >= 0) {
-      writeMessage(this.host.outbound.writer.out.bytes, payload, bytes, length, compressed);
+      writeMessage(this.output, payload, bytes, length, compressed);
       return undefined;
     }
     const copy = new Uint8Array(PREFIX_SIZE + length);

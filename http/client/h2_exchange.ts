@@ -67,7 +67,7 @@ export class H2Exchange extends Stream implements ClientExchange {
   #since = Infinity;
   /** Watches over output that flow control holds back, and how much that was. */
   #writeDeadline: Deadline | null = null;
-  #unsent = 0;
+  #watched = 0;
 
   constructor(
     session: Session,
@@ -107,7 +107,7 @@ export class H2Exchange extends Stream implements ClientExchange {
     if (length > 0 || (length === 0 && /^P(?:OST|UT|ATCH)$/.test(method))) {
       block.push("content-length", String(length));
     }
-    return this.#session.connection.open(this, block, length === 0);
+    return this.#session.open(this, block, length === 0);
   }
 
   get remoteAddr(): SocketAddress {
@@ -148,7 +148,7 @@ export class H2Exchange extends Stream implements ClientExchange {
       }
       // RFC 9113 §8.1.1: the length told is that of the body there would have been; DATA would break
       // the protocol.
-      if (bodiless) this.expected = 0;
+      if (bodiless) this.expectNoBody();
       this.#head = {
         status: head.status,
         fields: block.fields.slice(2),
@@ -176,7 +176,7 @@ export class H2Exchange extends Stream implements ClientExchange {
     this.#stopWatching();
     this.#notify();
     // A server that has answered does not want the rest of the request.
-    if (this.sendable || this.queue !== null) this.reset(ErrorCode.NO_ERROR);
+    if (this.sendable || this.unsent > 0) this.reset(ErrorCode.NO_ERROR);
     this.onOver?.(new ConnectionLostError(ANSWERED_EARLY, "maybe"));
   }
 
@@ -208,7 +208,7 @@ export class H2Exchange extends Stream implements ClientExchange {
     if (ms <= 0 || (phase === "headTimeout" && this.sendable)) return;
     this.#deadline ??= new Deadline(this.#time, (name, limit) => {
       // A request still on its way out has its own limit.
-      if (name === "headTimeout" && this.queue !== null) this.#watch(name);
+      if (name === "headTimeout" && this.unsent > 0) this.#watch(name);
       else this.#timeOut(name, limit);
     });
     this.#deadline.set(phase, ms, now);
@@ -241,7 +241,7 @@ export class H2Exchange extends Stream implements ClientExchange {
 
   #send(piece: Uint8Array, end: boolean): Promise<void> | undefined {
     const wait = this.sendData(piece, end);
-    if (this.queue !== null) this.#watchOutput();
+    if (this.unsent > 0) this.#watchOutput();
     return wait;
   }
 
@@ -249,10 +249,10 @@ export class H2Exchange extends Stream implements ClientExchange {
   #watchOutput(): void {
     const ms = this.#timeouts.writeTimeout;
     if (ms <= 0 || (this.#writeDeadline !== null && this.#writeDeadline.phase !== "")) return;
-    this.#unsent = this.queue!.length;
+    this.#watched = this.unsent;
     this.#writeDeadline ??= new Deadline(this.#time, (phase, limit) => {
-      if (this.queue === null || this.queue.length === 0) return;
-      if (this.queue.length < this.#unsent) this.#watchOutput();
+      if (this.unsent === 0) return;
+      if (this.unsent < this.#watched) this.#watchOutput();
       else this.#timeOut(phase, limit);
     });
     this.#writeDeadline.set("writeTimeout", ms);
@@ -359,7 +359,7 @@ export class H2Exchange extends Stream implements ClientExchange {
   #suspect(): void {
     const now = this.#time.clock.now();
     const waited = now - this.#since;
-    if (now - this.#session.connection.now < waited * QUIET_SHARE) return;
+    if (now - this.#session.lastInputAt < waited * QUIET_SHARE) return;
     if (waited >= QUIET_MS || this.#reason!.name === "TimeoutError") this.#onQuiet(this.#session);
   }
 }

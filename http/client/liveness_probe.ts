@@ -8,9 +8,6 @@ import type { Session } from "../h2/mod.ts";
 import type { Time } from "../time/time.ts";
 import { Timer } from "../time/timer_wheel.ts";
 
-/** Opaque data of the PING. */
-const PROBE_PING = 0x7072_6f62;
-
 /** One PING to a connection that takes no new requests any more, and what its answer decides. */
 export class LivenessProbe extends Timer {
   readonly #session: Session;
@@ -23,7 +20,7 @@ export class LivenessProbe extends Timer {
     this.#session = session;
     this.#ms = ms;
     this.#asked = clock.now();
-    session.connection.ping(PROBE_PING);
+    session.ping();
     timers.add(this, ms);
     session.closed.then(() => timers.remove(this));
   }
@@ -34,7 +31,7 @@ export class LivenessProbe extends Timer {
   }
 
   onTimeout(): void {
-    if (this.#session.connection.now >= this.#asked) {
+    if (this.#session.lastInputAt >= this.#asked) {
       this.#session.close();
       return;
     }

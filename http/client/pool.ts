@@ -145,12 +145,12 @@ class Host {
   #take(start: OutgoingHead, timeouts: ExchangeTimeouts): ClientExchange | null {
     const shared = this.#shared;
     if (shared !== null) {
-      const { connection } = shared.session;
-      if (connection.exhausted) {
+      const { session } = shared;
+      if (session.exhausted) {
         this.#shared = null;
-      } else if (connection.available) {
+      } else if (session.available) {
         const exchange = new H2Exchange(
-          shared.session,
+          session,
           start,
           timeouts,
           shared.count > 0,
@@ -315,9 +315,8 @@ class Host {
   readonly #suspect = (session: Session): void => {
     if (this.#shared?.session !== session) return;
     this.#drop(session);
-    const { settled, streams } = session.connection;
     // It never said a word, and nobody waits for one any more.
-    if (!settled && streams.size === 0) return session.destroy();
+    if (!session.peerSettingsReceived && session.idle) return session.destroy();
     const { keepalive } = this.#options.http2;
     new LivenessProbe(session, keepalive?.timeout ?? PROBE_TIMEOUT_MS, this.#time);
   };
@@ -361,7 +360,7 @@ class Host {
   closeIdle(): void {
     for (const session of this.#idle.items()) session.close();
     for (const session of [...this.#sessions]) {
-      if (session.connection.streams.size === 0) session.close();
+      if (session.idle) session.close();
     }
   }
 

@@ -17,7 +17,7 @@
  * Small DATA frames are paid by their octets as well: their windows are counted in octets, and what
  * waits is joined, so that a frame costs no more than it brings. A peer may send messages of ten
  * octets as fast as they are read. Only what is left unread is judged: where more than
- * {@linkcode MAX_UNREAD_FRAMES} frames wait on streams that were hardly read, {@linkcode MIN_MEAN_OCTETS}
+ * {@linkcode MAX_UNREAD_FRAMES} frames wait on streams that were hardly read, {@linkcode MIN_MEAN_BYTES}
  * octets have to wait for each. The smallest message of gRPC has five.
  */
 import { ProtocolError } from "../message/error.ts";
@@ -30,7 +30,7 @@ const MAX_CONTROL_BACKLOG = 2 << 20;
 const MAX_UNREAD_FRAMES = 256 << 10;
 
 /** Octets unread DATA frames must have on average if there are more. */
-export const MIN_MEAN_OCTETS = 4;
+export const MIN_MEAN_BYTES = 4;
 
 /** The budgets of one connection: `burst` units may be spent at once, `perSecond` come back each second. */
 export interface AbuseLimits {
@@ -93,7 +93,7 @@ export class AbuseGuard {
 
   /** So many frames, with so many octets, wait for their readers. */
   unread(frames: number, octets: number): void {
-    if (frames > MAX_UNREAD_FRAMES && octets < frames * MIN_MEAN_OCTETS) {
+    if (frames > MAX_UNREAD_FRAMES && octets < frames * MIN_MEAN_BYTES) {
       throw calm("small frames that nobody reads");
     }
   }

@@ -8,7 +8,7 @@ import {
 } from "../message/options.ts";
 import type { AbuseLimits, BudgetLimit } from "./abuse.ts";
 import type { KeepaliveOptions } from "./keepalive.ts";
-import type { SessionOptions } from "./session.ts";
+import type { SessionOptions } from "./session_options.ts";
 
 /** "The legal range … is 2^31-1" (RFC 9113 §6.9.1). */
 const MAX_WINDOW = 2 ** 31 - 1;

@@ -22,7 +22,6 @@ export class Keepalive extends Timer {
   readonly #options: KeepaliveOptions;
   readonly #connection: Connection;
   readonly #onDead: (error: Error) => void;
-  #sent = 0;
   #waiting = false;
   #lastInput = 0;
 
@@ -76,8 +75,7 @@ export class Keepalive extends Timer {
       return;
     }
     this.#waiting = true;
-    this.#sent = (this.#sent + 1) >>> 0;
-    this.#connection.ping(this.#sent);
+    this.#connection.ping();
     this.#time.timers.add(this, timeout);
   }
 }

@@ -3,45 +3,62 @@
  * how it ends. Knows no socket and no clock.
  *
  * ```text
- * opening ─► open ─► announced ─► draining
- *    │        │          │           │
- *    └────────┴──► failed ◄──────────┤
- *                    │               │
- *                    └─► lingering ◄─┘      closed: from anywhere
+ * opening ─► open ─► finishing ─► announced ─► draining
+ *    │        │          │            │           │
+ *    └────────┴──────► failed ◄───────┴───────────┤
+ *                        │                        │
+ *                        └─────► lingering ◄──────┘      closed: from anywhere
  * ```
  */
+
+/** The part of the handshake that has not come yet; null once it is complete. */
+type Awaited = "preface" | "settings" | null;
 
 /** Where a connection stands. */
 export type Phase =
   /** The peer's preface with its SETTINGS, or its acknowledgement of ours, is waited for. */
   | { readonly kind: "opening"; readonly awaits: "preface" | "settings" }
-  | { readonly kind: "open" }
-  /** The first GOAWAY has announced the end; the last stream is named a round trip later. */
-  | { readonly kind: "announced" }
-  /** The last stream is named: what runs may finish, once a peer has said hello at all. */
-  | { readonly kind: "draining"; readonly awaits: "preface" | "settings" | null }
+  | { readonly kind: "open"; readonly awaits: null }
+  /** The peer's GOAWAY came: it takes no new streams, and those that run may finish. */
+  | { readonly kind: "finishing"; readonly awaits: Awaited }
+  /** Our first GOAWAY announced the end; the second names the last stream a round trip later. */
+  | { readonly kind: "announced"; readonly awaits: Awaited }
+  /** Our GOAWAY named the last stream: those that run may finish. */
+  | { readonly kind: "draining"; readonly awaits: Awaited }
   /** A GOAWAY on its way out says what went wrong. */
-  | { readonly kind: "failed"; readonly error: Error }
+  | { readonly kind: "failed"; readonly error: Error; readonly awaits?: undefined }
   /** Everything is said and this side's output ended: what still comes is dropped. */
-  | { readonly kind: "lingering"; readonly error: Error }
-  | { readonly kind: "closed"; readonly error: Error };
+  | { readonly kind: "lingering"; readonly error: Error; readonly awaits?: undefined }
+  | { readonly kind: "closed"; readonly error: Error; readonly awaits?: undefined };
 
-/** What moves a connection from one phase to the next. */
+/**
+ * What moves a connection from one phase to the next.
+ *
+ * @internal
+ */
 export type LifeEvent =
-  | { readonly kind: "settings" | "acknowledged" | "announce" | "drain" }
+  /** The peer's SETTINGS, its acknowledgement of ours, and its GOAWAY; then our two GOAWAY. */
+  | { readonly kind: "settings" | "acknowledged" | "goaway" | "announce" | "drain" }
   | { readonly kind: "fail" | "linger" | "close"; readonly error: Error };
 
-/** The phase of a connection that begins. */
+/**
+ * The phase of a connection that begins.
+ *
+ * @internal
+ */
 export const OPENING: Phase = { kind: "opening", awaits: "preface" };
 
 const AWAITING_SETTINGS: Phase = { kind: "opening", awaits: "settings" };
-const OPEN: Phase = { kind: "open" };
-const ANNOUNCED: Phase = { kind: "announced" };
-const DRAINING: Phase = { kind: "draining", awaits: null };
+const OPEN: Phase = { kind: "open", awaits: null };
 
 /** Whether frames are still exchanged: nothing has failed and not everything is said. */
 export function isAlive(phase: Phase): boolean {
-  return phase.kind === "opening" || phase.kind === "open" || isEnding(phase);
+  return phase.awaits !== undefined;
+}
+
+/** Whether new streams may be opened. */
+export function takesStreams(phase: Phase): boolean {
+  return phase.kind === "open" || phase.kind === "opening";
 }
 
 /** Whether this side ends the connection gracefully. */
@@ -49,22 +66,34 @@ export function isEnding(phase: Phase): boolean {
   return phase.kind === "announced" || phase.kind === "draining";
 }
 
-/** The next phase; the same one where the event changes nothing. */
+/** Whether the connection ends with the last of its streams. */
+export function endsWithStreams(phase: Phase): boolean {
+  return phase.kind === "finishing" || phase.kind === "draining";
+}
+
+/**
+ * The next phase; the same one where the event changes nothing.
+ *
+ * @internal
+ */
 export function advance(phase: Phase, event: LifeEvent): Phase {
   switch (event.kind) {
     case "settings":
-      if (phase.kind === "opening") return AWAITING_SETTINGS;
-      return phase.kind === "draining" && phase.awaits === "preface"
-        ? { kind: "draining", awaits: "settings" }
-        : phase;
+      if (phase.awaits !== "preface") return phase;
+      return phase.kind === "opening" ? AWAITING_SETTINGS : { ...phase, awaits: "settings" };
     case "acknowledged":
-      if (phase.kind === "opening") return OPEN;
-      return phase.kind === "draining" && phase.awaits !== null ? DRAINING : phase;
+      if (!phase.awaits) return phase;
+      return phase.kind === "opening" ? OPEN : { ...phase, awaits: null };
+    case "goaway":
+      return takesStreams(phase) ? { kind: "finishing", awaits: phase.awaits! } : phase;
     case "announce":
-      return phase.kind === "opening" || phase.kind === "open" ? ANNOUNCED : phase;
+      return takesStreams(phase) || phase.kind === "finishing"
+        ? { kind: "announced", awaits: phase.awaits! }
+        : phase;
     case "drain":
-      if (phase.kind === "opening") return { kind: "draining", awaits: phase.awaits };
-      return phase.kind === "open" || phase.kind === "announced" ? DRAINING : phase;
+      return phase.kind !== "draining" && isAlive(phase)
+        ? { kind: "draining", awaits: phase.awaits! }
+        : phase;
     case "fail":
       return isAlive(phase) ? { kind: "failed", error: event.error } : phase;
     case "linger":
@@ -73,6 +102,23 @@ export function advance(phase: Phase, event: LifeEvent): Phase {
         : phase;
     case "close":
       return phase.kind === "closed" ? phase : { kind: "closed", error: event.error };
+  }
+}
+
+/** The phase of one connection, with the one door that changes it. */
+export class Life {
+  #phase = OPENING;
+
+  get phase(): Phase {
+    return this.#phase;
+  }
+
+  /** Goes on to the next phase. False if the event changes nothing. */
+  move(event: LifeEvent): boolean {
+    const next = advance(this.#phase, event);
+    if (next === this.#phase) return false;
+    this.#phase = next;
+    return true;
   }
 }
 
@@ -85,34 +131,44 @@ export interface LifeLimits {
 
 /** A wait that has a limit. */
 interface Limit {
-  readonly name: "prefaceTimeout" | "settingsTimeout" | "idleTimeout" | "announcement";
+  readonly name: keyof LifeLimits | "announcement" | "cut";
   readonly ms: number;
 }
 
-/** How long a peer is waited for between the two GOAWAY of a graceful end. */
+/** Milliseconds between the two GOAWAY of a graceful end, if the peer does not answer our PING. */
 const ANNOUNCEMENT_MS = 1000;
 
-/** The limit of what is waited for in a phase; `idle`: no stream is open. Null without one. */
-export function limitOf(phase: Phase, idle: boolean, limits: LifeLimits): Limit | null {
-  switch (phase.kind) {
-    case "opening":
-    case "draining":
-      if (phase.awaits === null) return null;
-      return phase.awaits === "preface"
-        ? limit("prefaceTimeout", limits.prefaceTimeout)
-        : limit("settingsTimeout", limits.settingsTimeout);
-    case "open":
-      return idle ? limit("idleTimeout", limits.idleTimeout) : null;
-    case "announced":
-      return limit("announcement", ANNOUNCEMENT_MS);
-    case "failed":
-    case "lingering":
-    case "closed":
-      // The writer has limits of its own, and so has what lingers.
+/**
+ * The nearest limit of what is waited for, or null. `idle`: no stream is open. `cutIn`: milliseconds
+ * until what still runs is cut.
+ */
+export function limitOf(
+  phase: Phase,
+  idle: boolean,
+  limits: LifeLimits,
+  cutIn = Infinity,
+): Limit | null {
+  if (phase.kind === "closed") return null;
+  const limit = ownLimit(phase, idle, limits);
+  return cutIn < (limit?.ms ?? Infinity) ? { name: "cut", ms: Math.max(cutIn, 1) } : limit;
+}
+
+function ownLimit(phase: Phase, idle: boolean, limits: LifeLimits): Limit | null {
+  if (phase.kind === "announced") return { name: "announcement", ms: ANNOUNCEMENT_MS };
+  switch (phase.awaits) {
+    case "preface":
+      return named("prefaceTimeout", limits);
+    case "settings":
+      return named("settingsTimeout", limits);
+    case null:
+      return phase.kind !== "draining" && idle ? named("idleTimeout", limits) : null;
+    case undefined:
+      // The socket writer has limits of its own, and so has a lingering close.
       return null;
   }
 }
 
-function limit(name: Limit["name"], ms: number): Limit | null {
+function named(name: keyof LifeLimits, limits: LifeLimits): Limit | null {
+  const ms = limits[name];
   return ms > 0 ? { name, ms } : null;
 }

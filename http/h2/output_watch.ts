@@ -3,8 +3,9 @@ import type { SocketWriter, WriteLimits } from "../net/socket_writer.ts";
 import { MinRate } from "../time/min_rate.ts";
 import type { Time } from "../time/time.ts";
 import { Timer } from "../time/timer_wheel.ts";
-import type { Outbound } from "./outbound.ts";
-import type { SendQueue, StreamRecord } from "./stream_record.ts";
+import type { FrameSender } from "./frame_sender.ts";
+import type { SendQueue } from "./send_queue.ts";
+import type { StreamRecord } from "./stream_record.ts";
 
 /** Looks a limit is taken in: a slow peer is found this part of the limit late at most. */
 const LOOKS = 8;
@@ -40,7 +41,7 @@ class Progress {
  */
 export class OutputWatch extends Timer {
   readonly #time: Time;
-  readonly #outbound: Outbound;
+  readonly #sender: FrameSender;
   readonly #writer: SocketWriter;
   readonly #limits: WriteLimits;
   readonly #onSlow: (error: Error) => void;
@@ -53,7 +54,7 @@ export class OutputWatch extends Timer {
 
   /** `onSlow` is called when the whole connection is too slow. */
   constructor(
-    outbound: Outbound,
+    sender: FrameSender,
     writer: SocketWriter,
     limits: WriteLimits,
     time: Time,
@@ -61,7 +62,7 @@ export class OutputWatch extends Timer {
   ) {
     super();
     this.#time = time;
-    this.#outbound = outbound;
+    this.#sender = sender;
     this.#writer = writer;
     this.#limits = limits;
     this.#onSlow = onSlow;
@@ -78,7 +79,7 @@ export class OutputWatch extends Timer {
 
   /** Call when output may wait for a window. */
   begin(): void {
-    if (this.dueTick !== 0 || this.#outbound.idle || this.#limits.writeTimeout <= 0) return;
+    if (this.dueTick !== 0 || this.#sender.idle || this.#limits.writeTimeout <= 0) return;
     const now = this.#time.clock.now();
     if (this.#looked >= 0) {
       const rested = now - this.#looked;
@@ -102,15 +103,15 @@ export class OutputWatch extends Timer {
     const moved = this.#writer.moved - this.#moved;
     this.#looked = now;
     this.#moved = this.#writer.moved;
-    if (this.#outbound.idle) return this.#streams.clear();
-    const starved = this.#outbound.sendWindow <= 0;
+    if (this.#sender.idle) return this.#streams.clear();
+    const starved = this.#sender.window <= 0;
     if (
       !this.#starved.count(starved ? elapsed : 0, moved) || !this.#waiting.count(elapsed, moved)
     ) {
       return this.#onSlow(new TimeoutError("minWriteRate", this.#limits.writeTimeout));
     }
     this.#lookAtStreams(now, elapsed);
-    if (this.#outbound.idle) this.#streams.clear();
+    if (this.#sender.idle) this.#streams.clear();
     else this.#time.timers.add(this, this.#lookMs);
   }
 
@@ -118,7 +119,7 @@ export class OutputWatch extends Timer {
     const { writeTimeout, minWriteRate } = this.#limits;
     const before = this.#streams;
     const after = this.#streams = new Map<StreamRecord, Progress>();
-    for (const stream of this.#outbound.blocked) {
+    for (const stream of this.#sender.blocked) {
       const queue = stream.queue!;
       let progress = before.get(stream);
       // A queue that ran empty and came back is a new one: its stream has taken everything.

@@ -24,7 +24,7 @@ export class RequestDrain {
   drop(n: number): void {
     if (!this.#enough && this.#limits.dropped(n)) return;
     this.#enough = true;
-    if (this.#stream.queue === null) this.#over();
+    if (this.#stream.unsent === 0) this.#over();
   }
 
   /** The stream is over. */
@@ -34,7 +34,7 @@ export class RequestDrain {
 
   #over(): void {
     // The answer itself may still wait for the client's window.
-    if (this.#stream.queue !== null) return this.#limits.start();
+    if (this.#stream.unsent > 0) return this.#limits.start();
     this.#limits.stop();
     this.#stream.reset(ErrorCode.NO_ERROR);
   }

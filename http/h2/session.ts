@@ -3,8 +3,8 @@
  * {@linkcode Connection}, and writes what comes out in one batch per turn.
  */
 import { setImmediate } from "node:timers";
-import { ConnectionLostError, ProtocolError, TimeoutError } from "../message/error.ts";
-import type { FieldBlock } from "../hpack/mod.ts";
+import { ConnectionLostError, TimeoutError } from "../message/error.ts";
+import type { Template } from "../hpack/mod.ts";
 import { LingeringClose } from "../net/lingering_close.ts";
 import type { Socket } from "../net/socket.ts";
 import { SocketWriter, type WriterEvents } from "../net/socket_writer.ts";
@@ -13,76 +13,57 @@ import { worked } from "../time/turn.ts";
 import { Deadline } from "../time/deadline.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import { Connection } from "./connection.ts";
-import type { ConnectionOptions, ConnectionOwner } from "./connection_options.ts";
-import type { RequestHead } from "./head.ts";
+import type { ConnectionEvents, RequestEvents } from "./connection_options.ts";
 import {
-  advance,
-  isAlive,
+  endsWithStreams,
   isEnding,
-  type LifeEvent,
   type LifeLimits,
   limitOf,
-  OPENING,
   type Phase,
+  takesStreams,
 } from "./lifecycle.ts";
-import { Keepalive, type KeepaliveOptions } from "./keepalive.ts";
+import { Keepalive } from "./keepalive.ts";
 import { OutputWatch } from "./output_watch.ts";
+import { ReadBuffer } from "./read_buffer.ts";
+import type { SessionOptions } from "./session_options.ts";
 import type { StreamRecord } from "./stream_record.ts";
 
-/** Read buffer of a fresh or idle connection: what ten thousand idle ones cost is mostly this. */
-const MIN_READ_BUFFER = 2 << 10;
-/** Read buffer of a connection that moves bulk data. */
-const MAX_READ_BUFFER = 256 << 10;
 /** Input given to the connection at once: more than any frame, and not too many small ones. */
 const SLICE_BYTES = 32 << 10;
 /** So many bytes of input, as a power of two, are the work of a small frame. */
 const WORK_SHIFT = 12;
-/** Small reads in a row after which the buffer shrinks again. */
-const SHRINK_AFTER = 32;
+/** Milliseconds a client's connection is idle before it is unref'd: a shorter time costs each call a ref. */
+const UNREF_AFTER_MS = 20;
 
-/** Waits of one HTTP/2 connection, in milliseconds. 0 means without limit. */
-export interface SessionOptions extends ConnectionOptions {
-  /** Until the peer's preface and SETTINGS have come. @default {10000} */
-  readonly prefaceTimeout?: number;
-  /** Until our SETTINGS are acknowledged. @default {10000} */
-  readonly settingsTimeout?: number;
-  /** During which the peer takes nothing of what is sent to it. @default {30000} */
-  readonly writeTimeout?: number;
-  /** Bytes a second it must take on average, with `writeTimeout` to spare. @default {0} */
-  readonly minWriteRate?: number;
-  /** Without any stream open. @default {0} */
-  readonly idleTimeout?: number;
-  /** PING to find dead peers. Off unless given. */
-  readonly keepalive?: KeepaliveOptions;
-}
-
-/** Who uses a session. */
-export interface SessionOwner extends
-  Pick<
-    ConnectionOwner,
-    "accept" | "acceptOversize" | "onMalformed" | "onSettings" | "onStreamClosed" | "onGoAway"
-  > {
+/** Called by a session, with itself where one user has several. */
+export interface SessionEvents extends RequestEvents {
+  /** The peer's SETTINGS came; how many streams may be open may have changed. */
+  onSettings?(session: Session): void;
+  /** A stream is gone and was told so: its place is free. */
+  onStreamClosed?(session: Session): void;
+  /** The peer wants no new streams. */
+  onGoAway?(session: Session, code: number, debug: Uint8Array): void;
   /** The connection is gone, for whatever reason; last call. */
-  onClosed(error: Error): void;
+  onClosed(session: Session, error: Error): void;
 }
 
 /** One HTTP/2 connection on a socket. */
-export class Session implements ConnectionOwner, WriterEvents {
-  readonly connection: Connection;
+export class Session implements ConnectionEvents, WriterEvents {
   readonly socket: Socket;
   /** Resolves when the connection is gone; never rejects. */
   readonly closed: Promise<void>;
 
-  readonly #owner: SessionOwner;
+  readonly #connection: Connection;
+  readonly #events: SessionEvents;
   readonly #time: Time;
   readonly #writer: SocketWriter;
   /** Looks after output that waits for the peer's windows. A client has chosen its server. */
   readonly #watch: OutputWatch | null;
   readonly #keepalive: Keepalive | null;
   readonly #limits: LifeLimits;
-  #phase: Phase = OPENING;
-  /** The one limit on what is waited for now. */
+  /** The nearest limit on what is waited for, and the phase it was set in. */
   readonly #deadline: Deadline;
+  #timed: Phase | null = null;
   /** When what still runs is cut. */
   #cutAt = Infinity;
   /** Limits what is dropped while the connection lingers. */
@@ -99,12 +80,12 @@ export class Session implements ConnectionOwner, WriterEvents {
   constructor(
     role: "client" | "server",
     socket: Socket,
-    owner: SessionOwner,
+    events: SessionEvents,
     options: SessionOptions,
     time: Time,
   ) {
     this.socket = socket;
-    this.#owner = owner;
+    this.#events = events;
     this.#time = time;
     this.#limits = {
       prefaceTimeout: options.prefaceTimeout ?? 10_000,
@@ -112,115 +93,109 @@ export class Session implements ConnectionOwner, WriterEvents {
       idleTimeout: options.idleTimeout ?? 0,
     };
     this.closed = new Promise((resolve) => this.#resolveClosed = resolve);
-    this.connection = new Connection(role, this, options);
+    const connection = this.#connection = new Connection(role, this, events, options);
     const limits = {
       writeTimeout: options.writeTimeout ?? 30_000,
       minWriteRate: options.minWriteRate ?? 0,
     };
-    const { outbound, writer } = this.connection;
-    this.#writer = new SocketWriter(socket, limits, this, time, writer.out);
+    this.#writer = new SocketWriter(socket, limits, this, time, connection.writer.out);
     this.#watch = role === "client"
       ? null
-      : new OutputWatch(outbound, this.#writer, limits, time, (error) => {
+      : new OutputWatch(connection.sender, this.#writer, limits, time, (error) => {
         this.#giveUp(error, ErrorCode.ENHANCE_YOUR_CALM);
       });
     this.#deadline = new Deadline(time, (name) => this.#onDeadline(name));
     this.#unrefTimer = new Deadline(time, () => {
       // Until the peer's SETTINGS come somebody waits for the connection itself.
-      if (!this.connection.settled) return this.#unrefSoon();
-      if (this.connection.streams.size > 0) return;
+      if (!this.peerSettingsReceived) return this.#unrefSoon();
+      if (!this.idle) return;
       this.#refed = false;
       this.socket.unref?.();
     });
-    this.#keepalive = options.keepalive === undefined ? null : new Keepalive(
-      options.keepalive,
-      this.connection,
-      time,
-      (error) => this.#end(error),
-    );
+    this.#keepalive = options.keepalive === undefined
+      ? null
+      : new Keepalive(options.keepalive, connection, time, (error) => this.#end(error));
   }
 
   /** Starts the connection. `head` are bytes already read from the socket. */
   start(head?: Uint8Array): void {
     this.#time.timers.retain();
-    this.connection.now = this.#time.clock.now();
-    this.connection.start();
+    this.#connection.now = this.#time.clock.now();
+    this.#connection.start();
     this.#setDeadline();
     this.#onIdle();
     this.#keepalive?.start();
     this.#read(head);
   }
 
+  // ---- streams ---------------------------------------------------------------------------------
+
+  /** Whether the connection can carry one more stream of ours now. */
+  get available(): boolean {
+    return this.#connection.available;
+  }
+
+  /** Whether nothing may be opened on it any more. */
+  get exhausted(): boolean {
+    return this.#connection.exhausted;
+  }
+
+  /** Whether no stream is open. */
+  get idle(): boolean {
+    return this.#connection.streams.size === 0;
+  }
+
   /**
-   * Ends the connection gracefully: GOAWAY, then what runs may finish. With `deadline`
-   * milliseconds, what still runs then is cut. Resolves when the connection is gone.
+   * Opens a stream with its request. False, with nothing sent, if there is no room for it.
+   *
+   * @throws {HeadersTooLargeError} If the peer does not take so many fields; nothing was sent.
    */
-  close(deadline = 0): Promise<void> {
-    this.#lingering?.hurry();
-    if (this.connection.role === "client") {
-      if (this.#move(DRAIN)) {
-        this.connection.goAway(ErrorCode.NO_ERROR);
-        this.#endIfDrained();
-      }
-    } else if (this.#move(ANNOUNCE)) {
-      // RFC 9113 §6.8: announce first, name the last stream a round trip later, so that streams
-      // on their way meanwhile are not lost.
-      this.connection.goAway(ErrorCode.NO_ERROR, "", true);
-      this.connection.ping(GOAWAY_PING);
-    }
-    if (deadline > 0 && this.#phase.kind !== "closed") {
-      this.#cutAt = Math.min(this.#cutAt, this.#time.clock.now() + deadline);
-      this.#setDeadline();
-    }
-    return this.closed;
+  open(stream: StreamRecord, fields: Template | readonly string[], end: boolean): boolean {
+    return this.#connection.open(stream, fields, end);
   }
 
-  /** Ends the connection now. Streams end with {@linkcode ConnectionLostError}. */
-  destroy(error?: Error): void {
-    this.#end(error ?? new ConnectionLostError("Connection was closed by this side", "maybe"));
+  /** Ends every stream. The peer is not told: end the connection as well. */
+  failStreams(error: Error): void {
+    this.#connection.failStreams(error);
   }
 
-  // ---- ConnectionOwner -------------------------------------------------------------------------
+  // ---- signs of life ---------------------------------------------------------------------------
 
-  accept(head: RequestHead, block: FieldBlock, end: boolean): StreamRecord | null {
-    return this.#owner.accept?.(head, block, end) ?? null;
+  /** Whether the peer has shown that it speaks HTTP/2. */
+  get peerSettingsReceived(): boolean {
+    return this.#connection.phase.awaits !== "preface";
   }
 
-  acceptOversize(block: FieldBlock): StreamRecord | null {
-    return this.#owner.acceptOversize?.(block) ?? null;
+  /** When the last input came, by the clock it was given. */
+  get lastInputAt(): number {
+    return this.#connection.now;
   }
 
-  onMalformed(reason: string): void {
-    this.#owner.onMalformed?.(reason);
+  /** Asks the peer for a sign of life, which moves `lastInputAt`. */
+  ping(): void {
+    this.#connection.ping();
   }
+
+  // ---- the connection's events -----------------------------------------------------------------
 
   onSettings(): void {
-    this.#move(SETTINGS);
-    this.#owner.onSettings?.();
+    this.#events.onSettings?.(this);
   }
 
   onStreamClosed(): void {
-    this.#owner.onStreamClosed?.();
-    if (this.connection.streams.size > 0) return;
-    if (this.connection.draining) this.#endIfDrained();
-    else this.#onIdle();
+    this.#events.onStreamClosed?.(this);
+    if (!this.idle) return;
+    if (takesStreams(this.#connection.phase)) this.#onIdle();
+    else this.#endIfDrained();
   }
 
   onGoAway(code: number, debug: Uint8Array): void {
-    this.#owner.onGoAway?.(code, debug);
+    this.#events.onGoAway?.(this, code, debug);
     this.#endIfDrained();
   }
 
-  onPong(opaque: number): void {
-    if (opaque === GOAWAY_PING && this.#phase.kind === "announced") this.#nameLastStream();
-  }
-
-  onFatal(error: ProtocolError): void {
-    this.#move({ kind: "fail", error });
-  }
-
   wantWrite(): void {
-    if (!this.#refed && this.connection.streams.size > 0) {
+    if (!this.#refed && !this.idle) {
       this.#refed = true;
       this.socket.ref?.();
     }
@@ -234,7 +209,7 @@ export class Session implements ConnectionOwner, WriterEvents {
 
   /** Whether this side says nothing more. */
   get #silent(): boolean {
-    const { kind } = this.#phase;
+    const { kind } = this.#connection.phase;
     return kind === "lingering" || kind === "closed";
   }
 
@@ -250,14 +225,15 @@ export class Session implements ConnectionOwner, WriterEvents {
 
   /** Moves what was held back into the output as far as it may leave. */
   #pump(): void {
-    this.connection.outbound.pump();
+    this.#connection.sender.pump();
     this.#watch?.begin();
   }
 
   onWritten(): void {
     this.#pump();
+    const { phase } = this.#connection;
     if (this.#writer.pending > 0) this.wantWrite();
-    else if (this.#phase.kind === "failed") this.#linger(this.#phase.error);
+    else if (phase.kind === "failed") this.#linger(phase.error);
     else this.#endIfDrained();
   }
 
@@ -268,42 +244,24 @@ export class Session implements ConnectionOwner, WriterEvents {
   // ---- reading ---------------------------------------------------------------------------------
 
   async #read(head: Uint8Array | undefined): Promise<void> {
-    const { connection, socket } = this;
-    let buf = new Uint8Array(MIN_READ_BUFFER);
-    let have = 0;
-    let small = 0;
-    if (head !== undefined && head.length > 0) {
-      if (head.length > buf.length) buf = new Uint8Array(head.length + MIN_READ_BUFFER);
-      buf.set(head);
-      have = await this.#take(buf, 0, head.length);
-    }
+    const connection = this.#connection;
+    const input = new ReadBuffer(head);
+    if (input.end > 0) await this.#take(input, 0);
     try {
-      while (this.#phase.kind !== "closed") {
-        const need = connection.frameSize(buf, 0, have);
-        if (need > buf.length || have === buf.length) {
-          buf = resized(buf, have, Math.max(need, buf.length * 2));
-        }
-        const room = buf.length - have;
-        const n = await socket.read(have === 0 ? buf : buf.subarray(have));
+      for (;;) {
+        if (connection.phase.kind === "closed") return;
+        const need = connection.frameSize(input.bytes, 0, input.end);
+        const n = await this.socket.read(input.target(need));
         if (n === null) return this.#onInputEnd();
-        const phase = this.#phase as Phase;
+        const phase = connection.phase as Phase;
         if (phase.kind === "closed") return;
         if (phase.kind === "lingering") {
           if (!this.#lingering!.dropped(n)) return this.#end(phase.error);
-          have = 0;
           continue;
         }
-        const left = this.#take(buf, 0, have + n);
-        have = typeof left === "number" ? left : await left;
-        if (n === room && buf.length < MAX_READ_BUFFER) {
-          buf = resized(buf, have, Math.min(buf.length * 4, MAX_READ_BUFFER));
-          small = 0;
-        } else if (n > buf.length >> 2 || buf.length === MIN_READ_BUFFER) {
-          small = 0;
-        } else if (have === 0 && ++small === SHRINK_AFTER) {
-          buf = new Uint8Array(MIN_READ_BUFFER);
-          small = 0;
-        }
+        input.filled(n);
+        const turn = this.#take(input, 0);
+        if (turn !== undefined) await turn;
       }
     } catch (error) {
       this.#end(lost("Connection was lost while reading", error));
@@ -312,69 +270,59 @@ export class Session implements ConnectionOwner, WriterEvents {
 
   #onInputEnd(): void {
     this.#inputEnded = true;
-    const phase = this.#phase;
+    const { phase } = this.#connection;
     // What went wrong may still be on its way out.
     if (phase.kind === "failed" && this.#writer.pending > 0) return;
     this.#end(
-      phase.kind === "failed" || phase.kind === "lingering"
+      "error" in phase
         ? phase.error
         : new ConnectionLostError("Connection was closed by the peer", "maybe"),
     );
   }
 
   /**
-   * Gives `buf[start, end)` to the connection, in slices between which the event loop may turn; returns
-   * how much of it, moved to the front, is left.
+   * Gives the input from `start` on to the connection, in slices between which the event loop may turn:
+   * then a promise, else undefined.
    */
-  #take(buf: Uint8Array, start: number, end: number): number | Promise<number> {
-    const { connection } = this;
+  #take(input: ReadBuffer, start: number): Promise<void> | undefined {
+    const connection = this.#connection;
     this.#turn = 0;
     connection.now = this.#time.clock.now();
     let turn: Promise<void> | undefined;
     let done: boolean;
     do {
-      const until = Math.min(end, start + SLICE_BYTES);
-      done = until === end;
+      const until = Math.min(input.end, start + SLICE_BYTES);
+      done = until === input.end;
       turn = worked((until - start) >> WORK_SHIFT);
-      start = connection.receive(buf, start, until);
+      start = connection.receive(input.bytes, start, until);
       turn = worked(connection.takeWork()) ?? turn;
     } while (!done && turn === undefined);
     this.#keepalive?.onInput();
-    if (connection.settingsAcked && this.#phase.kind !== "open") this.#move(ACKNOWLEDGED);
-    if (!done) return turn!.then(() => this.#silent ? 0 : this.#take(buf, start, end));
-    const left = end - start;
-    if (left > 0) buf.copyWithin(0, start, end);
-    return turn === undefined ? left : turn.then(() => left);
+    if (connection.phase !== this.#timed) this.#setDeadline();
+    if (!done) return turn!.then(() => this.#silent ? undefined : this.#take(input, start));
+    input.keep(start);
+    return turn;
   }
 
-  // ---- ending ----------------------------------------------------------------------------------
-
-  /** Goes on to another phase, with its own limit. False if the event changes nothing. */
-  #move(event: LifeEvent): boolean {
-    const next = advance(this.#phase, event);
-    if (next === this.#phase) return false;
-    this.#phase = next;
-    this.#setDeadline();
-    return true;
-  }
+  // ---- limits on waiting -----------------------------------------------------------------------
 
   #setDeadline(): void {
     const now = this.#time.clock.now();
-    const limit = limitOf(this.#phase, this.connection.streams.size === 0, this.#limits);
-    const left = this.#cutAt - now;
-    if (left < (limit?.ms ?? Infinity)) this.#deadline.set(CUT, Math.max(left, 1), now);
-    else if (limit !== null) this.#deadline.set(limit.name, limit.ms, now);
-    else this.#deadline.clear();
+    const { phase } = this.#connection;
+    this.#timed = phase;
+    const limit = limitOf(phase, this.idle, this.#limits, this.#cutAt - now);
+    if (limit === null) this.#deadline.clear();
+    else this.#deadline.set(limit.name, limit.ms, now);
   }
 
   #onDeadline(name: string): void {
     switch (name) {
-      case CUT:
+      case "cut":
         return this.destroy();
       case "announcement":
-        return this.#nameLastStream();
+        return this.#drain();
       case "idleTimeout":
-        if (this.connection.streams.size === 0) this.close();
+        if (this.idle) this.close();
         return;
       default: {
         const ms = this.#limits[name as keyof LifeLimits];
@@ -383,25 +331,11 @@ export class Session implements ConnectionOwner, WriterEvents {
     }
   }
 
-  /** The peer is kept no longer: GOAWAY says why, streams end with `error`. */
-  #giveUp(error: Error, code: number): void {
-    this.connection.goAway(code, error.message);
-    this.#move({ kind: "fail", error });
-    this.connection.lost(error);
-    this.wantWrite();
-  }
-
-  #nameLastStream(): void {
-    this.#move(DRAIN);
-    this.connection.goAway(ErrorCode.NO_ERROR);
-    this.#endIfDrained();
-  }
-
   /** No stream is open. */
   #onIdle(): void {
-    if (this.#phase.kind === "open") this.#setDeadline();
+    if (this.#connection.phase.kind === "open") this.#setDeadline();
     // An idle connection of a client must not keep a finished program from ending.
-    if (this.#refed && this.connection.role === "client" && this.#unrefTimer.phase === "") {
+    if (this.#refed && this.#connection.role === "client" && this.#unrefTimer.phase === "") {
       this.#unrefSoon();
     }
   }
@@ -410,23 +344,58 @@ export class Session implements ConnectionOwner, WriterEvents {
     this.#unrefTimer.set("unref", UNREF_AFTER_MS);
   }
 
+  // ---- ending ----------------------------------------------------------------------------------
+
+  /**
+   * Ends the connection gracefully: GOAWAY, then what runs may finish. With `deadline`
+   * milliseconds, what still runs then is cut. Resolves when the connection is gone.
+   */
+  close(deadline = 0): Promise<void> {
+    this.#lingering?.hurry();
+    // RFC 9113 §6.8: a server announces first, and names the last stream a round trip later, so that
+    // streams on their way meanwhile are not lost.
+    if (this.#connection.role === "client") this.#drain();
+    else this.#connection.announce();
+    if (deadline > 0) this.#cutAt = Math.min(this.#cutAt, this.#time.clock.now() + deadline);
+    if (this.#connection.phase.kind !== "closed") this.#setDeadline();
+    return this.closed;
+  }
+
+  /** Ends the connection now. Streams end with {@linkcode ConnectionLostError}. */
+  destroy(error?: Error): void {
+    this.#end(error ?? new ConnectionLostError("Connection was closed by this side", "maybe"));
+  }
+
+  #drain(): void {
+    this.#connection.drain();
+    this.#setDeadline();
+    this.#endIfDrained();
+  }
+
+  /** The peer is kept no longer: GOAWAY says why, streams end with `error`. */
+  #giveUp(error: Error, code: number): void {
+    this.#connection.fail(error, code);
+    this.#setDeadline();
+  }
+
   #endIfDrained(): void {
-    const { connection } = this;
-    if (!connection.draining || connection.streams.size > 0 || this.#writer.pending > 0) return;
-    if (!isAlive(this.#phase) || this.#phase.kind === "announced") return;
+    const { phase, role } = this.#connection;
+    if (!endsWithStreams(phase) || !this.idle || this.#writer.pending > 0) return;
     const error = new ConnectionLostError("Connection was closed after GOAWAY", "no");
     // A client that is done has read all it wanted, and its own output asks for nothing.
-    if (connection.role === "client") this.#end(error);
+    if (role === "client") this.#end(error);
     else this.#linger(error);
   }
 
   /** Everything is said: ends the output, and the connection when the peer has ended its own. */
   #linger(error: Error): void {
     if (this.#inputEnded) return this.#end(error);
+    const { phase, role } = this.#connection;
     // A peer that let a limit pass has been waited for already; a server loses no answer.
-    const hurried = isEnding(this.#phase) || this.#cutAt < Infinity ||
-      error instanceof TimeoutError || this.connection.role === "client";
-    this.#move({ kind: "linger", error });
+    const hurried = isEnding(phase) || this.#cutAt < Infinity || error instanceof TimeoutError ||
+      role === "client";
+    this.#connection.linger(error);
+    this.#setDeadline();
     this.#keepalive?.stop();
     this.#lingering = new LingeringClose(this.#time, () => this.#end(error));
     if (hurried) this.#lingering.hurry();
@@ -435,41 +404,19 @@ export class Session implements ConnectionOwner, WriterEvents {
   }
 
   #end(error: Error): void {
-    if (!this.#move({ kind: "close", error })) return;
+    if (this.#connection.phase.kind === "closed") return;
     this.#deadline.stop();
     this.#unrefTimer.stop();
     this.#writer.stop();
     this.#watch?.stop();
     this.#lingering?.stop();
     this.#keepalive?.stop();
-    this.connection.lost(
-      error instanceof ConnectionLostError || error instanceof ProtocolError
-        ? error
-        : new ConnectionLostError(error.message, "maybe", { cause: error }),
-    );
+    this.#connection.connectionLost(error);
     this.socket.close();
     this.#time.timers.release();
-    this.#owner.onClosed(error);
+    this.#events.onClosed(this, error);
     this.#resolveClosed();
   }
-}
-
-const SETTINGS: LifeEvent = { kind: "settings" };
-const ACKNOWLEDGED: LifeEvent = { kind: "acknowledged" };
-const ANNOUNCE: LifeEvent = { kind: "announce" };
-const DRAIN: LifeEvent = { kind: "drain" };
-
-/** The deadline after which what still runs is cut. */
-const CUT = "cut";
-/** Opaque data of the PING between the two GOAWAY frames of a graceful end. */
-const GOAWAY_PING = 0x676f_6177;
-/** How long a client's connection is idle before it lets the process end: not worth it in between calls. */
-const UNREF_AFTER_MS = 20;
-
-function resized(buf: Uint8Array, have: number, size: number): Uint8Array<ArrayBuffer> {
-  const grown = new Uint8Array(size);
-  grown.set(buf.subarray(0, have));
-  return grown;
 }
 
 function lost(what: string, cause: unknown): ConnectionLostError {

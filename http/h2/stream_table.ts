@@ -1,7 +1,7 @@
+import { isOver, step } from "../message/exchange_state.ts";
 import { MAX_STREAM_ID } from "./frame.ts";
-import type { StreamRecord } from "./stream_record.ts";
 import { StreamMap } from "./stream_map.ts";
-import { State } from "./stream_state.ts";
+import type { EngineRecord, StreamRecord } from "./stream_record.ts";
 
 /** Streams this side reset lately that are remembered, to tell late frames from wrong ones. */
 const MAX_REMEMBERED_RESETS = 256;
@@ -11,9 +11,11 @@ export class StreamTable {
   /** Streams not closed, by id. */
   readonly open: StreamMap = new StreamMap();
   /** Streams that were reset while their handler ran, as long as it runs. */
-  lingering = 0;
+  runningAfterReset = 0;
   /** The highest id the peer has used. */
   lastPeerId = 0;
+  /** The highest id of the peer's that is taken: what our GOAWAY said last. */
+  lastTaken: number = MAX_STREAM_ID;
   readonly #ours: 0 | 1;
   #nextId: number;
   /**
@@ -44,7 +46,7 @@ export class StreamTable {
     return this.#resets.has(id) || id <= this.#forgotten;
   }
 
-  /** Remembers a stream this side ends with RST_STREAM. */
+  /** Remembers a stream this side ends before the peer does. */
   rememberReset(id: number): void {
     this.#resets.add(id);
     if (this.#resets.size <= MAX_REMEMBERED_RESETS) return;
@@ -66,17 +68,18 @@ export class StreamTable {
   }
 
   /** The stream is over. False if it was over already. */
-  close(stream: StreamRecord): boolean {
-    stream.state = State.CLOSED;
+  close(stream: EngineRecord): boolean {
     if (!this.open.delete(stream.id)) return false;
-    if (stream.held) this.lingering++;
+    if (!isOver(stream.local)) stream.local = step(stream.local, "fail");
+    if (!isOver(stream.remote)) stream.remote = step(stream.remote, "fail");
+    if (stream.handlerRunning) this.runningAfterReset++;
     return true;
   }
 
   /** The handler of a stream ended. */
-  release(stream: StreamRecord): void {
-    if (!stream.held) return;
-    stream.held = false;
-    if (stream.state === State.CLOSED && !this.has(stream)) this.lingering--;
+  handlerEnded(stream: EngineRecord): void {
+    if (!stream.handlerRunning) return;
+    stream.handlerRunning = false;
+    if (stream.closed && !this.has(stream)) this.runningAfterReset--;
   }
 }

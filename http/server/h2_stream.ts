@@ -168,7 +168,7 @@ export class H2ServerStream extends ServerStream {
     this.#started = true;
     this.#ended = end;
     // A reset stream counts as open until its handler ended: else one client could start any number.
-    this.wire.hold();
+    this.wire.handlerStarted();
     const running = this.#host.handle(this);
     if (running === undefined) this.#afterHandler();
     else running.then(this.#afterHandler);
@@ -176,7 +176,7 @@ export class H2ServerStream extends ServerStream {
 
   readonly #afterHandler = (): void => {
     this.#handled = true;
-    this.wire.release();
+    this.wire.handlerEnded();
     this.#dropRest();
   };
 

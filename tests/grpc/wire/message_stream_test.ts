@@ -88,14 +88,12 @@ class Peer {
   constructor() {
     this.connection = new Connection("server", {
       wantWrite: () => {},
+    }, {
       accept: () => {
         const stream = new Receiver();
         stream.eager = this.eager;
         this.streams.push(stream);
         return stream;
-      },
-      onFatal: (error) => {
-        throw error;
       },
     }, { maxConcurrentStreams: 10_000, streamWindow: 4 << 20, connectionWindow: 256 << 20 });
     this.connection.start();
@@ -106,6 +104,8 @@ class Peer {
   send(...parts: Uint8Array[]): void {
     const bytes = concat(...parts);
     assertEquals(this.connection.receive(bytes, 0, bytes.length), bytes.length);
+    const { phase } = this.connection;
+    if (phase.kind === "failed") throw phase.error;
   }
 
   open(id = 1): Receiver {
@@ -170,7 +170,7 @@ Deno.test("messages without octets wait as octets once some thousands were not t
   const stream = peer.open();
   const empties = new Uint8Array(5 * 3000);
   for (let i = 0; i < 100; i++) {
-    if (stream.receiveWindow < empties.length) {
+    if (stream.receive.left < empties.length) {
       assert(stream.waiting < 3000, `${stream.waiting} messages were made of what nobody reads`);
       assert(!stream.ended);
       stream.takeAll();
@@ -191,7 +191,7 @@ Deno.test("a peer whose messages nobody takes is held back, however small they a
     const one = message(request({ payload: new Uint8Array(size) }));
     const frame = concat(...Array.from({ length: Math.floor(16_000 / one.length) }, () => one));
     let sent = 0;
-    while (stream.receiveWindow >= frame.length) {
+    while (stream.receive.left >= frame.length) {
       peer.send(data(1, frame));
       sent += frame.length;
       assert(sent < 16 << 20, `${sent} octets of messages of ${size} were taken`);
@@ -222,7 +222,7 @@ Deno.test("many large messages at once: beyond a limit only the first gets more 
   const push = (id: number, stream: Receiver, upTo: number) => {
     for (let at = sent.get(id) ?? 0; at < upTo; at = sent.get(id)!) {
       const n = Math.min(piece.length, upTo - at);
-      if (stream.receiveWindow < n) return;
+      if (stream.receive.left < n) return;
       peer.send(data(id, body.subarray(at, at + n), at + n === body.length));
       sent.set(id, at + n);
     }
@@ -231,8 +231,8 @@ Deno.test("many large messages at once: beyond a limit only the first gets more 
   for (const [id, stream] of streams) push(id, stream, body.length - 1);
   // The sum is beyond the limit: those that began last were given back nothing of their windows.
   const [first, last] = [streams[0]![1], streams.at(-1)![1]];
-  assert(last.receiveWindow + sent.get(39)! <= 4 << 20, "the last has all its window still");
-  assert(first.receiveWindow + sent.get(1)! > 4 << 20, "the first goes on");
+  assert(last.receive.left + sent.get(39)! <= 4 << 20, "the last has all its window still");
+  assert(first.receive.left + sent.get(1)! > 4 << 20, "the first goes on");
   for (const [id, stream] of streams) push(id, stream, body.length);
   for (const [, stream] of streams) assertEquals([stream.got.length, stream.ended], [1, true]);
 });
@@ -255,7 +255,7 @@ Deno.test("a wrong prefix ends what is delivered and keeps nothing", () => {
       assertEquals(stream.got.map((one) => one.count), [1]);
       assertEquals(stream.fault?.code, code);
       assertEquals(stream.incomplete, false);
-      assertEquals(stream.unconsumed, 0);
+      assertEquals(stream.receive.unconsumed, 0);
     }
   }
 });

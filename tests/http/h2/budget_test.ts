@@ -182,14 +182,14 @@ Deno.test("bytes that wait for a window one by one are kept together, in order",
     if (piece.length <= 300) piece.fill(255);
     if (i % 7 === 0) {
       peer.receive(windowUpdate(1, 3));
-      peer.connection.outbound.pump();
+      peer.connection.sender.pump();
     }
   }
   assert(stream.queue!.chunks.length < 200, `${stream.queue!.chunks.length} pieces`);
   peer.receive(windowUpdate(1, sent.length), windowUpdate(0, sent.length));
   const received: number[] = [];
   while (stream.queue !== null || peer.connection.writer.out.length > 0) {
-    peer.connection.outbound.pump();
+    peer.connection.sender.pump();
     const { out } = peer.connection.writer;
     const bytes = out.take().slice();
     out.release();

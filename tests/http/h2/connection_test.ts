@@ -323,10 +323,10 @@ Deno.test("SETTINGS_INITIAL_WINDOW_SIZE makes windows negative and positive agai
 Deno.test("receive() refuses streams past the limit and counts handlers that outlive a reset", () => {
   const peer = new Harness("server", { maxConcurrentStreams: 2 });
   peer.receive(headers(1), headers(3));
-  for (const stream of peer.streams) stream.hold();
+  for (const stream of peer.streams) stream.handlerStarted();
   peer.receive(rstStream(1, ErrorCode.CANCEL), headers(5));
   assertEquals(peer.sent(), [`RST_STREAM 5 ${ErrorCode.REFUSED_STREAM}`]);
-  peer.streams[0]!.release();
+  peer.streams[0]!.handlerEnded();
   peer.receive(headers(7));
   assertEquals(peer.log.at(-1), "headers 7 /");
 });
@@ -439,14 +439,14 @@ Deno.test("GOAWAY ends the streams the peer did not take, and lets the others fi
   assertEquals(peer.connection.available, false);
 });
 
-Deno.test("goAway() in two steps takes streams that were on their way", () => {
+Deno.test("announce() and drain() take streams that were on their way", () => {
   const peer = new Harness();
   peer.receive(headers(1));
-  peer.connection.goAway(ErrorCode.NO_ERROR, "", true);
+  peer.connection.announce();
   peer.receive(headers(3));
-  peer.connection.goAway(ErrorCode.NO_ERROR);
+  peer.connection.drain();
   peer.receive(headers(5));
-  assertEquals(peer.sent(), ["GOAWAY 0 2147483647 0", "GOAWAY 0 3 0"]);
+  assertEquals(peer.sent(), ["GOAWAY 0 2147483647 0", "PING 0", "GOAWAY 0 3 0"]);
   assertEquals(peer.log, ["headers 1 /", "headers 3 /"]);
 });
 

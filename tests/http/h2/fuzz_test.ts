@@ -74,8 +74,8 @@ function act(peer: Harness, random: Random): void {
     () => stream.end(),
     () => stream.reset(ErrorCode.CANCEL),
     () => stream.consumed(random.below(1000)),
-    () => stream.hold(),
-    () => stream.release(),
+    () => stream.handlerStarted(),
+    () => stream.handlerEnded(),
   ])();
 }
 
@@ -95,10 +95,10 @@ for (const role of ["server", "client"] as const) {
         // A fault of the peer, never of ours.
         assert(!peer.fatal.includes("INTERNAL_ERROR"), `seed ${seed}: ${peer.fatal}`);
       }
-      peer.connection.lost(new Error("over"));
+      peer.connection.connectionLost(new Error("over"));
       checkEvents(peer.log, seed);
       assertEquals(peer.connection.streams.size, 0, `seed ${seed}`);
-      assertEquals(peer.connection.outbound.queued, 0, `seed ${seed}`);
+      assertEquals(peer.connection.sender.queued, 0, `seed ${seed}`);
     }
     // Both outcomes must occur, else the test tests nothing.
     assert(fatal > ROUNDS / 10 && fatal < ROUNDS, `${fatal} of ${ROUNDS} ended the connection`);

@@ -13,6 +13,7 @@ const error = new Error("x");
 const EVENTS: readonly LifeEvent[] = [
   { kind: "settings" },
   { kind: "acknowledged" },
+  { kind: "goaway" },
   { kind: "announce" },
   { kind: "drain" },
   { kind: "fail", error },
@@ -30,7 +31,7 @@ function after(...kinds: LifeEvent["kind"][]): Phase {
 
 /** A phase in a word. */
 function name(phase: Phase): string {
-  return "awaits" in phase && phase.awaits !== null ? `${phase.kind} ${phase.awaits}` : phase.kind;
+  return phase.awaits ? `${phase.kind} ${phase.awaits}` : phase.kind;
 }
 
 Deno.test("a connection opens, is announced to end, drains, lingers and closes", () => {
@@ -47,7 +48,9 @@ Deno.test("a connection opens, is announced to end, drains, lingers and closes",
 
 Deno.test("no event leads back: every path ends, and closed is for ever", () => {
   const order = [
-    ...["opening preface", "opening settings", "open", "announced"],
+    ...["opening preface", "opening settings", "open"],
+    ...["finishing preface", "finishing settings", "finishing"],
+    ...["announced preface", "announced settings", "announced"],
     ...["draining preface", "draining settings", "draining", "failed", "lingering", "closed"],
   ];
   const seen = new Set<string>();
@@ -67,6 +70,14 @@ Deno.test("no event leads back: every path ends, and closed is for ever", () => 
   };
   visit(OPENING);
   assertEquals(seen.size, order.length);
+});
+
+Deno.test("the peer's GOAWAY ends a connection with its streams, and may be followed by ours", () => {
+  assertEquals(name(after("settings", "goaway")), "finishing settings");
+  assertEquals(name(after("settings", "acknowledged", "goaway")), "finishing");
+  assertEquals(name(after("settings", "acknowledged", "goaway", "announce")), "announced");
+  assertEquals(name(after("settings", "acknowledged", "announce", "goaway")), "announced");
+  assertEquals(name(after("settings", "acknowledged", "drain", "goaway")), "draining");
 });
 
 Deno.test("a failure is not overtaken by a graceful end, and both may linger", () => {
@@ -89,6 +100,17 @@ Deno.test("each phase has the limit of what it waits for", () => {
   assertEquals(limit(after("drain", "settings", "acknowledged")), "none");
   for (const end of ["fail", "linger", "close"] as const) assertEquals(limit(after(end)), "none");
   assertEquals(limitOf(OPENING, true, { ...LIMITS, prefaceTimeout: 0 }), null);
+});
+
+Deno.test("what still runs is cut in every phase, where that comes before other limits", () => {
+  const phases = [OPENING, after("settings", "acknowledged"), after("announce"), after("drain")];
+  for (const phase of [...phases, after("fail"), after("linger")]) {
+    assertEquals(limitOf(phase, false, LIMITS, 0.5), { name: "cut", ms: 1 });
+    assert(
+      limitOf(phase, false, LIMITS, 1e6)?.name !== "cut" || limitOf(phase, false, LIMITS) === null,
+    );
+  }
+  assertEquals(limitOf(after("close"), true, LIMITS, 1), null);
 });
 
 Deno.test("frames are exchanged until a connection fails or everything is said", () => {

@@ -18,7 +18,7 @@ Deno.test("a fault of this side is printed, and the peer learns nothing of it", 
     bytes = out.take().slice();
     out.release();
   });
-  assert(harness.fatal !== null && harness.connection.dead);
+  assert(harness.fatal !== null && harness.connection.phase.kind === "failed");
   const text = new TextDecoder().decode(bytes);
   assert(text.includes("fault of this side") && !text.includes("secret"), text);
   assertEquals(output.length, 1);

@@ -54,7 +54,7 @@ function pair(server: SessionOptions = {}, client: SessionOptions = {}) {
     a,
     {
       accept: () => new Collector(true),
-      onClosed: (error) => closed.server = error,
+      onClosed: (_, error) => closed.server = error,
     },
     server,
     clock.time,
@@ -65,7 +65,7 @@ function pair(server: SessionOptions = {}, client: SessionOptions = {}) {
     b,
     {
       onSettings: () => ready.resolve(),
-      onClosed: (error) => closed.client = error,
+      onClosed: (_, error) => closed.client = error,
     },
     client,
     clock.time,
@@ -77,7 +77,7 @@ function pair(server: SessionOptions = {}, client: SessionOptions = {}) {
 
 function request(session: Session, body: Uint8Array): Collector {
   const stream = new Collector(false);
-  assert(session.connection.open(stream, REQUEST, false));
+  assert(session.open(stream, REQUEST, false));
   stream.sendData(body, true);
   return stream;
 }
@@ -107,7 +107,7 @@ Deno.test("close() of a server lets streams that run finish", async () => {
   const { clock, server, client, ready } = pair();
   await ready;
   const stream = new Collector(false);
-  client.connection.open(stream, REQUEST, false);
+  client.open(stream, REQUEST, false);
   await clock.advance(5);
   const closing = server.close();
   await clock.advance(5);
@@ -121,7 +121,7 @@ Deno.test("close() with a deadline cuts what still runs", async () => {
   const { clock, server, client, ready, closed } = pair();
   await ready;
   const stream = new Collector(false);
-  client.connection.open(stream, REQUEST, false);
+  client.open(stream, REQUEST, false);
   await clock.advance(5);
   const took = await clock.until(server.close(30_000));
   assert(took >= 30_000 && took < 30_010, `${took} ms`);
@@ -166,7 +166,7 @@ function serverWithRawPeer(options: SessionOptions = {}) {
     a,
     {
       accept: () => new Collector(true),
-      onClosed: (error) => reason = error,
+      onClosed: (_, error) => reason = error,
     },
     options,
     clock.time,
@@ -210,7 +210,7 @@ Deno.test("idleTimeout ends a connection without streams, not one with", async (
   const { clock, session, peer } = serverWithRawPeer({ idleTimeout: 40_000 });
   await peer.socket.write(concat(PREFACE, settings(), settingsAck(), headers(1)));
   await clock.advance(120_000);
-  assertEquals(session.connection.streams.size, 1);
+  assertEquals(session.idle, false);
   await peer.socket.write(data(1, "bye", true));
   assertEquals(await clock.within(39_999, session.closed), false);
   await clock.until(session.closed);
@@ -222,7 +222,7 @@ Deno.test("close() without a deadline waits for what runs, beyond idleTimeout", 
   await peer.socket.write(concat(PREFACE, settings(), settingsAck(), headers(1)));
   const closed = session.close();
   await clock.advance(120_000);
-  assertEquals(session.connection.streams.size, 1);
+  assertEquals(session.idle, false);
   await peer.socket.write(data(1, "bye", true));
   await clock.until(closed);
   assert(peer.lines().some((line) => line.startsWith("DATA 1")));
@@ -235,7 +235,7 @@ Deno.test("close() with a deadline cuts what a close() without one waits for", a
   session.close();
   const took = await clock.until(session.close(20_000));
   assert(took >= 20_000 && took < 20_010, `${took} ms`);
-  assertEquals(session.connection.streams.size, 0);
+  assertEquals(session.idle, true);
   assert(!peer.lines().some((line) => line.startsWith("DATA 1")));
 });
 
@@ -265,7 +265,7 @@ Deno.test("keepalive leaves a peer alone that answers, and one without streams",
   });
   await ready;
   const stream = new Collector(false);
-  client.connection.open(stream, REQUEST, false);
+  client.open(stream, REQUEST, false);
   await clock.advance(150_000);
   assertEquals(closed.client, undefined);
   stream.sendData(new Uint8Array(1), true);
@@ -287,7 +287,7 @@ Deno.test("writeTimeout ends a connection whose peer takes nothing", async () =>
   };
   let reason: Error | undefined;
   const clock = new FakeClock();
-  const session = new Session("server", stuck, { onClosed: (error) => reason = error }, {
+  const session = new Session("server", stuck, { onClosed: (_, error) => reason = error }, {
     writeTimeout: 20_000,
   }, clock.time);
   session.start();

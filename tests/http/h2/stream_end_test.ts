@@ -18,7 +18,7 @@ const ENDS: Readonly<Record<string, (peer: Harness, stream: LoggedStream) => voi
   "the peer resets it": (peer) => peer.receive(rstStream(1, ErrorCode.CANCEL)),
   "the peer breaks the rules": (peer) => peer.receive(headers(1, [":path", "/"], { end: true })),
   "the peer is too slow": (_, stream) => stream.onSlow(new Error("slow")),
-  "the connection is lost": (peer) => peer.connection.lost(LOST),
+  "the connection is lost": (peer) => peer.connection.connectionLost(LOST),
 };
 
 for (const [name, end] of Object.entries(ENDS)) {
@@ -29,7 +29,7 @@ for (const [name, end] of Object.entries(ENDS)) {
     assertEquals([stream.closings, peer.connection.streams.size], [0, 1]);
     end(peer, stream);
     assertEquals([stream.closings, stream.closed, peer.connection.streams.size], [1, true, 0]);
-    peer.connection.lost(LOST);
+    peer.connection.connectionLost(LOST);
     assertEquals(stream.closings, 1);
   });
 }
@@ -39,12 +39,12 @@ Deno.test("onClosed() is called once: it is reset while its end is told", () => 
   peer.respond = (stream) => stream.reset(ErrorCode.NO_ERROR);
   peer.receive(headers(1, REQUEST));
   const stream = peer.streams[0]!;
-  stream.hold();
+  stream.handlerStarted();
   // Both sides are over, and the owner gives the stream up before the engine does.
   stream.sendHeaders([":status", "200"], true);
   peer.receive(headers(1, ["x-trailer", "1"], { end: true }));
   assertEquals(stream.closings, 1);
-  stream.release();
+  stream.handlerEnded();
   peer.sent();
   peer.receive(headers(3, REQUEST, { end: true }));
   assertEquals(peer.sent().filter((line) => line.includes("REFUSED_STREAM")), []);
@@ -63,7 +63,7 @@ Deno.test("onReset() is not called for a stream that another's owner has reset m
         for (const other of streams) other.reset(ErrorCode.CANCEL);
       };
     }
-    if (lose === null) peer.connection.lost(LOST);
+    if (lose === null) peer.connection.connectionLost(LOST);
     else peer.receive(lose());
     assertEquals(peer.log.filter((line) => line.startsWith("reset")).length, 1);
     assertEquals(streams.map((stream) => stream.closings), [1, 1]);

@@ -1,12 +1,13 @@
 import { assertEquals } from "@std/assert";
 import { Stream } from "../../../http/h2/stream.ts";
 import { StreamMap } from "../../../http/h2/stream_map.ts";
+import type { EngineRecord } from "../../../http/h2/stream_record.ts";
 import { Random } from "../../../support/random.ts";
 
 class Dummy extends Stream {
   constructor(id: number) {
     super();
-    this.id = id;
+    (this as EngineRecord).id = id;
   }
   onHeaders(): void {}
   onData(): void {}

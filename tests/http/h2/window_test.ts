@@ -63,7 +63,7 @@ Deno.test("a stream's window is 64 KiB while nobody reads", () => {
   const peer = new HonestPeer(new Harness());
   const stream = peer.open(1);
   assertEquals(peer.send(1, 10 * MIB), START_WINDOW);
-  assertEquals(stream.unconsumed, START_WINDOW);
+  assertEquals(stream.receive.unconsumed, START_WINDOW);
   assertEquals(peer.harness.fatal, null);
 });
 
@@ -84,7 +84,7 @@ Deno.test("padding does not make windows grow", () => {
   const padding = frame(FrameType.DATA, 8, 1, new Uint8Array(256).fill(255, 0, 1));
   for (let i = 0; i < 1000; i++) peer.harness.receive(padding, data(1, "x".repeat(16)));
   assert(peer.window(1) <= START_WINDOW + 256 * 1000);
-  assertEquals(peer.harness.streams[0]!.window, START_WINDOW);
+  assertEquals(peer.harness.streams[0]!.receive.size, START_WINDOW);
 });
 
 Deno.test("uploads nobody reads starve no other stream of their connection", () => {
@@ -138,9 +138,10 @@ Deno.test("windows of one connection grow by no more than 32 MiB, and are shared
   };
   const streams: [number, LoggedStream][] = [];
   for (let id = 1; id <= 79; id += 2) streams.push([id, peer.open(id)]);
-  const grown = () => streams.reduce((sum, [, stream]) => sum + stream.window - START_WINDOW, 0);
+  const grown = () =>
+    streams.reduce((sum, [, stream]) => sum + stream.receive.size - START_WINDOW, 0);
   for (const [id, stream] of streams) read(id, stream, 4 * MIB);
-  const least = () => Math.min(...streams.map(([, stream]) => stream.window));
+  const least = () => Math.min(...streams.map(([, stream]) => stream.receive.size));
   assertEquals(grown(), MAX_GROWN);
   assertEquals(least(), START_WINDOW);
   // The first ones took it all; as they go on, they leave the others something.
@@ -157,7 +158,7 @@ Deno.test("windows of one connection grow by no more than 32 MiB, and are shared
   }
   const next = peer.open(81);
   read(81, next, 8 * MIB);
-  assertEquals(next.window, 4 * MIB);
+  assertEquals(next.receive.size, 4 * MIB);
 });
 
 Deno.test("nothing is lost or counted twice, whatever streams do", () => {
@@ -165,7 +166,7 @@ Deno.test("nothing is lost or counted twice, whatever streams do", () => {
     const random = new Random(seed);
     const harness = new Harness("server", { streamWindow: random.pick([1000, 65_536, MIB]) });
     const initial = Math.min(START_WINDOW, harness.connection.streams.size || START_WINDOW);
-    const start = new HonestPeer(harness).open(1).window;
+    const start = new HonestPeer(harness).open(1).receive.size;
     const peer = new HonestPeer(harness, start);
     let id = 1;
     const open = new Map<number, LoggedStream>();
@@ -180,7 +181,7 @@ Deno.test("nothing is lost or counted twice, whatever streams do", () => {
       switch (random.below(8)) {
         case 0:
           harness.receive(data(at, "", true));
-          stream.consumed(stream.unconsumed);
+          stream.consumed(stream.receive.unconsumed);
           stream.reset(8);
           open.delete(at);
           break;
@@ -193,19 +194,22 @@ Deno.test("nothing is lost or counted twice, whatever streams do", () => {
         case 2:
         case 3:
         case 4:
-          stream.consumed(random.below(stream.unconsumed + 1));
+          stream.consumed(random.below(stream.receive.unconsumed + 1));
           break;
         default:
           peer.send(at, random.below(60_000), random.pick([1000, 16_384]));
       }
-      assert(stream.window >= start && stream.window <= Math.max(start, MIB), `seed ${seed}`);
+      assert(
+        stream.receive.size >= start && stream.receive.size <= Math.max(start, MIB),
+        `seed ${seed}`,
+      );
     }
     assert(initial > 0);
     for (const [at, stream] of open) {
-      stream.consumed(stream.unconsumed);
-      assertEquals(stream.unreadFrames, 0);
+      stream.consumed(stream.receive.unconsumed);
+      assertEquals(stream.receive.unreadFrames, 0);
       // All but what is being gathered is back with the peer.
-      assert(peer.window(at) >= Math.floor(stream.window * 7 / 8), `seed ${seed}`);
+      assert(peer.window(at) >= Math.floor(stream.receive.size * 7 / 8), `seed ${seed}`);
     }
     assertEquals(harness.fatal, null);
   }

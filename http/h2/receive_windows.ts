@@ -6,15 +6,15 @@ import {
   START_WINDOW,
 } from "./flow.ts";
 import type { FrameWriter } from "./frame_writer.ts";
-import type { StreamRecord } from "./stream_record.ts";
+import { ReceiveWindow } from "./receive_window.ts";
+import type { EngineRecord, StreamRecord } from "./stream_record.ts";
 import type { OpenStreams } from "./stream_map.ts";
-import { canReceive } from "./stream_state.ts";
 
 /** Room to grow of a connection below which its streams are held to equal shares. */
 const AMPLE_ROOM = MAX_GROWN / 4;
 
 /** The receiving windows of a connection and its streams; policy in `flow.ts`. */
-export class Inbound {
+export class ReceiveWindows {
   /** Window streams start with. */
   readonly startWindow: number;
   readonly #maxWindow: number;
@@ -23,13 +23,13 @@ export class Inbound {
   readonly #writer: FrameWriter;
   readonly #wantWrite: () => void;
   #window = INITIAL_CONNECTION_WINDOW;
-  /** Octets to be given back to the peer by the next WINDOW_UPDATE of the connection. */
-  #credit = 0;
-  /** Octets the windows of open streams have grown by. */
+  /** Bytes the next WINDOW_UPDATE of the connection gives back. */
+  #pendingCredit = 0;
+  /** Bytes the windows of open streams have grown by. */
   #grown = 0;
-  /** DATA frames on streams nobody reads, and octets on all streams that were not taken. */
+  /** DATA frames on streams nobody reads, and bytes on all streams that were not taken. */
   #unreadFrames = 0;
-  #unreadOctets = 0;
+  #unreadBytes = 0;
   #closed = false;
 
   constructor(
@@ -47,7 +47,7 @@ export class Inbound {
     this.#wantWrite = wantWrite;
   }
 
-  /** Octets of DATA the peer may still send on the connection. */
+  /** Bytes of DATA the peer may still send on the connection. */
   get window(): number {
     return this.#window;
   }
@@ -57,9 +57,9 @@ export class Inbound {
     return this.#unreadFrames;
   }
 
-  /** Octets that wait on all streams. */
-  get unreadOctets(): number {
-    return this.#unreadOctets;
+  /** Bytes that wait on all streams. */
+  get unreadBytes(): number {
+    return this.#unreadBytes;
   }
 
   /** Opens the connection's window from the protocol's 64 KiB to what was asked for. */
@@ -76,8 +76,8 @@ export class Inbound {
   }
 
   /** A stream begins. */
-  adopt(stream: StreamRecord): void {
-    stream.window = stream.receiveWindow = this.startWindow;
+  adopt(stream: EngineRecord): void {
+    stream.receive = new ReceiveWindow(this.startWindow);
   }
 
   /** DATA of that size, padding included, came. False if the connection's window is too small. */
@@ -89,22 +89,23 @@ export class Inbound {
 
   /** DATA was seen to, whatever became of it: the connection's credit goes back. */
   received(size: number): void {
-    this.#credit += size;
-    if (this.#closed || this.#credit * CREDIT_SHARE < this.#connectionWindow) return;
-    this.#writer.windowUpdate(0, this.#credit);
-    this.#window += this.#credit;
-    this.#credit = 0;
+    this.#pendingCredit += size;
+    if (this.#closed || this.#pendingCredit * CREDIT_SHARE < this.#connectionWindow) return;
+    this.#writer.windowUpdate(0, this.#pendingCredit);
+    this.#window += this.#pendingCredit;
+    this.#pendingCredit = 0;
     this.#wantWrite();
   }
 
-  /** DATA for a stream: `length` octets for its consumer, the rest of `size` is padding. */
+  /** DATA for a stream: `length` bytes for its consumer, the rest of `size` is padding. */
   deliver(stream: StreamRecord, length: number, size: number): void {
+    const { receive } = stream;
     if (length > 0) {
-      stream.unconsumed += length;
-      this.#unreadOctets += length;
+      receive.unconsumed += length;
+      this.#unreadBytes += length;
       // Where a window has grown, there is somebody who reads.
-      if (stream.window === this.startWindow) {
-        stream.unreadFrames++;
+      if (receive.size === this.startWindow) {
+        receive.unreadFrames++;
         this.#unreadFrames++;
       }
     }
@@ -112,68 +113,70 @@ export class Inbound {
     this.received(size);
   }
 
-  /** The consumer of a stream took `n` octets. */
+  /** The consumer of a stream took `n` bytes. */
   consumed(stream: StreamRecord, n: number): void {
-    const unread = stream.unconsumed;
+    const { receive } = stream;
+    const unread = receive.unconsumed;
     // A stream that is over has given everything back already.
     if (n > unread) n = unread;
     if (n === 0) return;
-    stream.unconsumed = unread - n;
-    this.#unreadOctets -= n;
+    receive.unconsumed = unread - n;
+    this.#unreadBytes -= n;
     const frames = n === unread
-      ? stream.unreadFrames
-      : Math.floor(stream.unreadFrames * n / unread);
-    stream.unreadFrames -= frames;
+      ? receive.unreadFrames
+      : Math.floor(receive.unreadFrames * n / unread);
+    receive.unreadFrames -= frames;
     this.#unreadFrames -= frames;
-    if (!canReceive(stream.state)) return this.ended(stream);
-    stream.consumedOctets += n;
+    if (!stream.receivable) return this.ended(stream);
+    receive.consumed += n;
     this.#returnStream(stream, n);
   }
 
   /** The peer sends no more on this stream: room for more than what is here may go to others. */
-  ended(stream: StreamRecord): void {
-    const needed = Math.max(this.startWindow, stream.unconsumed);
-    if (stream.window <= needed) return;
-    this.#grown -= stream.window - needed;
-    stream.window = needed;
+  ended({ receive }: StreamRecord): void {
+    const needed = Math.max(this.startWindow, receive.unconsumed);
+    if (receive.size <= needed) return;
+    this.#grown -= receive.size - needed;
+    receive.size = needed;
   }
 
   /** A stream is over: what it had not consumed counts no more. */
-  drop(stream: StreamRecord): void {
-    this.#unreadOctets -= stream.unconsumed;
-    this.#unreadFrames -= stream.unreadFrames;
-    stream.unconsumed = stream.unreadFrames = 0;
-    this.#grown -= stream.window - this.startWindow;
-    stream.window = this.startWindow;
+  drop({ receive }: StreamRecord): void {
+    this.#unreadBytes -= receive.unconsumed;
+    this.#unreadFrames -= receive.unreadFrames;
+    receive.unconsumed = receive.unreadFrames = 0;
+    this.#grown -= receive.size - this.startWindow;
+    receive.size = this.startWindow;
   }
 
   /** The consumer keeps up: its stream's window grows, as far as there is room for that. */
-  #resize(stream: StreamRecord): void {
-    stream.consumedOctets = 0;
-    const { window } = stream;
+  #resize(receive: ReceiveWindow): void {
+    receive.consumed = 0;
+    const { size } = receive;
     const room = MAX_GROWN - this.#grown;
     const largest = room >= AMPLE_ROOM ? this.#maxWindow : Math.min(
       this.#maxWindow,
       this.startWindow + Math.ceil(MAX_GROWN / this.#streams.size),
     );
     // A window is made smaller by credit that does not go back.
-    const change = window <= largest
-      ? Math.min(window * (GROWTH - 1), largest - window, room)
-      : -Math.min(window - largest, stream.credit);
-    stream.window += change;
-    stream.credit += change;
+    const change = size <= largest
+      ? Math.min(size * (GROWTH - 1), largest - size, room)
+      : -Math.min(size - largest, receive.pendingCredit);
+    receive.size += change;
+    receive.pendingCredit += change;
     this.#grown += change;
   }
 
   #returnStream(stream: StreamRecord, n: number): void {
-    stream.credit += n;
-    if (this.#closed || stream.credit * CREDIT_SHARE < stream.window) return;
+    const { receive } = stream;
+    receive.pendingCredit += n;
+    if (this.#closed || receive.pendingCredit * CREDIT_SHARE < receive.size) return;
     // Padding gives credit as well, but shows nothing of the consumer.
-    if (stream.consumedOctets * CREDIT_SHARE >= stream.window) this.#resize(stream);
-    if (stream.credit === 0) return;
-    this.#writer.windowUpdate(stream.id, stream.credit);
-    stream.receiveWindow += stream.credit;
-    stream.credit = 0;
+    if (receive.consumed * CREDIT_SHARE >= receive.size) this.#resize(receive);
+    if (receive.pendingCredit === 0) return;
+    this.#writer.windowUpdate(stream.id, receive.pendingCredit);
+    receive.left += receive.pendingCredit;
+    receive.pendingCredit = 0;
     this.#wantWrite();
   }
 }
