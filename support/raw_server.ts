@@ -1,6 +1,9 @@
 /** Servers that do as told, octet by octet or frame by frame. */
-import { type Client, type ClientOptions, newClient } from "../http/mod.ts";
+import { newClientAt } from "../http/client/client.ts";
+import type { Client, ClientOptions } from "../http/mod.ts";
 import { FRAME_HEADER_SIZE, FrameType, PREFACE, readUint32 } from "../http/h2/frame.ts";
+import { SYSTEM_TIME } from "../http/time/time.ts";
+import type { FakeClock } from "./fake_clock.ts";
 import { data, headers, settings, settingsAck } from "./frames.ts";
 
 /** What a raw server does with its nth connection. */
@@ -93,15 +96,21 @@ export const always = (answer: string | Uint8Array, close = false): Script => as
   }
 };
 
-/** Runs a server and a client of it. */
+/** Runs a server and a client of it, which goes by `clock`, if it is given. */
 export async function using(
   script: Script,
   run: (client: Client, server: RawServer) => Promise<void>,
   options: ClientOptions = {},
+  clock: FakeClock | null = null,
 ): Promise<void> {
   await using server = new RawServer(script);
-  await using client = newClient(options);
-  await run(client, server);
+  const client = newClientAt(clock?.time ?? SYSTEM_TIME, options);
+  try {
+    await run(client, server);
+  } finally {
+    if (clock === null) await client.close();
+    else await clock.until(client.close());
+  }
 }
 
 /** The status line most answers begin with. */

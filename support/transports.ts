@@ -1,7 +1,11 @@
 /** The ways a client reaches a server here: two versions, with and without TLS, by either engine. */
-import { type ClientOptions, listen, newClient, type ServerOptions } from "../http/mod.ts";
-import type { Client, Handler, HttpServer } from "../http/mod.ts";
+import { newClientAt } from "../http/client/client.ts";
+import type { Client, ClientOptions, Handler, HttpServer, ServerOptions } from "../http/mod.ts";
+import { listenAt } from "../http/server/listen.ts";
+import { listenDeno } from "../http/server/serve_deno.ts";
+import { SYSTEM_TIME } from "../http/time/time.ts";
 import { type CertificateFiles, makeCertificate } from "./certificate.ts";
+import type { FakeClock } from "./fake_clock.ts";
 
 /** A way to reach a server. */
 export interface Transport {
@@ -52,22 +56,26 @@ export interface Pair extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Starts a server with `handler` and makes a client for it. */
+/** Starts a server with `handler` and makes a client for it; both go by `clock`, if it is given. */
 export async function pair(
   transport: Transport,
   handler: Handler,
   options: Partial<ServerOptions> = {},
   clientOptions: ClientOptions = {},
+  clock: FakeClock | null = null,
 ): Promise<Pair> {
+  const time = clock?.time ?? SYSTEM_TIME;
   const files = transport.tls ? await testCertificate() : undefined;
-  const server = listen({
+  const serverOptions: ServerOptions = {
     addr: "127.0.0.1:0",
     handler,
     ...(files === undefined ? {} : { tls: true, certs: [files] }),
-    ...(transport.platform === "server" ? { engine: "deno" } : {}),
     ...options,
-  });
-  const client = newClient({
+  };
+  const server = transport.platform === "server"
+    ? listenDeno(serverOptions, time) as HttpServer
+    : listenAt(time, serverOptions);
+  const client = newClientAt(time, {
     alpnProtos: [transport.version === "HTTP/2" ? "h2" : "http/1.1"],
     ...(files === undefined ? {} : { caCerts: [files.ca] }),
     ...(transport.platform === "client" ? { engine: "deno" } : {}),
@@ -78,8 +86,9 @@ export async function pair(
     client,
     url: `${transport.tls ? "https" : "http"}://${server.addr}`,
     async [Symbol.asyncDispose]() {
-      await client.close();
-      await server.close();
+      const closing = client.close().then(() => server.close());
+      if (clock === null) await closing;
+      else await clock.until(closing);
     },
   };
 }

@@ -15,6 +15,7 @@ import {
   using,
 } from "../../../support/raw_server.ts";
 import { pair, TRANSPORTS } from "../../../support/transports.ts";
+import { FakeClock, OVER_SOCKETS } from "../../../support/fake_clock.ts";
 
 const echo = async (stream: ServerStream) => {
   const body = await stream.readBytes();
@@ -180,24 +181,34 @@ for (const transport of TRANSPORTS) {
   });
 
   test("headTimeout counts from the end of the request", async () => {
-    await using p = await pair(transport, async (stream) => {
-      const body = await stream.readAll();
-      if (body.startsWith("silence")) await pause(150);
-      stream.respond(200);
-      stream.closeWrite(body);
-    });
+    const clock = new FakeClock(OVER_SOCKETS);
+    await using p = await pair(
+      transport,
+      async (stream) => {
+        const body = await stream.readAll();
+        if (body.startsWith("silence")) await clock.sleep(150_000);
+        stream.respond(200);
+        stream.closeWrite(body);
+      },
+      { limits: { bodyTimeout: 0, minBodyRate: 0 } },
+      {},
+      clock,
+    );
     const slow = async function* (text: string) {
       for (const letter of text) {
         yield letter;
-        await pause(20);
+        await clock.sleep(5000);
       }
     };
-    const options = { headTimeout: 80 };
-    assertEquals((await p.client.post(p.url, null, slow("slowly"), options)).body, "slowly");
-    const error = await assertRejects(() => p.client.post(p.url, null, slow("silence"), options));
+    const options = { headTimeout: 20_000 };
+    const response = p.client.post(p.url, null, slow("slowly"), options);
+    const took = await clock.until(response);
+    assert(took > 20_000, `${took} ms`);
+    assertEquals((await response).body, "slowly");
+    const failed = assertRejects(() => p.client.post(p.url, null, slow("silence"), options));
+    await clock.until(failed);
+    const error = await failed;
     assert(error instanceof Error && error.message.includes("headTimeout"), String(error));
-    // The handler knows nothing of that.
-    await pause(100);
   });
 
   test("a raw request that has no body needs no closeWrite()", async () => {
@@ -284,34 +295,53 @@ Deno.test("a connection is not used again while most of a body waits on it", asy
 });
 
 Deno.test("a server that takes nothing of a body ends in a writeTimeout (HTTP/1.1)", async () => {
-  await using(async (conn) => {
-    await readRequest(conn);
-    await pause(400);
-  }, async (client, server) => {
-    const error = await assertRejects(() =>
-      client.post(server.url, null, new Uint8Array(32 << 20))
-    );
-    assertEquals((error as { phase?: string }).phase, "writeTimeout");
-    assertEquals(client.connections.open, 0);
-  }, { writeTimeout: 100 });
+  const clock = new FakeClock(OVER_SOCKETS);
+  const begun = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<void>();
+  await using(
+    async (conn) => {
+      await readRequest(conn);
+      begun.resolve();
+      await ended.promise;
+    },
+    async (client, server) => {
+      const failed = assertRejects(() => client.post(server.url, null, new Uint8Array(32 << 20)));
+      await begun.promise;
+      await clock.until(failed);
+      ended.resolve();
+      assertEquals((await failed as { phase?: string }).phase, "writeTimeout");
+      assertEquals(client.connections.open, 0);
+    },
+    { writeTimeout: 10_000 },
+    clock,
+  );
 });
 
 Deno.test("a server that opens no window for a body ends in a writeTimeout (HTTP/2)", async () => {
+  const clock = new FakeClock(OVER_SOCKETS);
+  let begun = Promise.withResolvers<void>();
   await using(
     frames(async (conn) => {
       await conn.start([SettingId.INITIAL_WINDOW_SIZE, 10]);
-      for (;;) await conn.frame();
+      for (;;) {
+        await conn.request();
+        begun.resolve();
+      }
     }),
     async (client, server) => {
       const pieces = async function* () {
         for (let i = 0; i < 100; i++) yield new Uint8Array(10_000);
       };
       for (const body of [new Uint8Array(1 << 20), pieces()]) {
-        const error = await assertRejects(() => client.post(server.url, null, body));
-        assertEquals((error as { phase?: string }).phase, "writeTimeout");
+        begun = Promise.withResolvers();
+        const failed = assertRejects(() => client.post(server.url, null, body));
+        await begun.promise;
+        await clock.until(failed);
+        assertEquals((await failed as { phase?: string }).phase, "writeTimeout");
       }
     },
-    { alpnProtos: ["h2"], writeTimeout: 100 },
+    { alpnProtos: ["h2"], writeTimeout: 10_000 },
+    clock,
   );
 });
 

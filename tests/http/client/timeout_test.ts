@@ -1,6 +1,6 @@
 /** Every wait has its limit and its name; a signal ends whatever is under way. */
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { type ClientStream, DialError, newClient, TimeoutError } from "../../../http/mod.ts";
+import { DialError, newClient, TimeoutError } from "../../../http/mod.ts";
 import { SettingId } from "../../../http/h2/settings.ts";
 import {
   frames,
@@ -13,6 +13,7 @@ import {
   using,
 } from "../../../support/raw_server.ts";
 import { pair, TRANSPORTS } from "../../../support/transports.ts";
+import { FakeClock, OVER_SOCKETS } from "../../../support/fake_clock.ts";
 
 for (const transport of TRANSPORTS) {
   const test = (name: string, run: () => Promise<void>) =>
@@ -107,71 +108,72 @@ for (const transport of TRANSPORTS) {
   });
 
   test("timeout covers everything, redirects, retries and the body included", async () => {
+    const clock = new FakeClock(OVER_SOCKETS);
     let running = 0;
     let moved = 0;
-    await using p = await pair(transport, async (stream) => {
-      running++;
-      try {
-        if (stream.path === "/busy") stream.respond(503);
-        else if (stream.path === "/moved") {
-          stream.respond(302, { location: `/moved?${moved++}` });
-        } else {
-          stream.respond(200);
-          while (!stream.aborted) {
-            await stream.write("x").catch(() => {});
-            await pause(15);
+    await using p = await pair(
+      transport,
+      async (stream) => {
+        running++;
+        try {
+          if (stream.path === "/busy") stream.respond(503);
+          else if (stream.path === "/moved") {
+            stream.respond(302, { location: `/moved?${moved++}` });
+          } else {
+            stream.respond(200);
+            while (!stream.aborted) {
+              await stream.write("x").catch(() => {});
+              await clock.sleep(1000);
+            }
           }
+          stream.closeWrite();
+        } finally {
+          running--;
         }
-        stream.closeWrite();
-      } finally {
-        running--;
-      }
-    });
+      },
+      {},
+      {},
+      clock,
+    );
     const options = {
-      timeout: 100,
+      timeout: 10_000,
       // None of these ends by itself.
-      retry: { limit: 1e6, backoff: 20 },
+      retry: { limit: 1e6, backoff: 2000 },
       maxRedirects: Infinity,
     };
     for (const path of ["/busy", "/moved", "/body"]) {
-      const begun = performance.now();
-      const error = await assertRejects(
-        () => p.client.get(p.url + path, null, options),
-        TimeoutError,
-      );
-      assertEquals([error.phase, error.ms], ["timeout", 100]);
-      const took = performance.now() - begun;
-      assert(took >= 95, `${path} took ${took} ms`);
+      const failed = assertRejects(() => p.client.get(p.url + path, null, options), TimeoutError);
+      const took = await clock.until(failed);
+      const error = await failed;
+      assertEquals([error.phase, error.ms], ["timeout", 10_000]);
+      assert(took >= 10_000 && took < 12_000, `${path} took ${took} ms`);
     }
-    const error = await assertRejects(async () => {
-      using stream = await p.client.send("GET", `${p.url}/body`, { timeout: 80 });
+    const failed = assertRejects(async () => {
+      using stream = await p.client.send("GET", `${p.url}/body`, { timeout: 10_000 });
       await stream.readAll();
     }, TimeoutError);
-    assertEquals(error.phase, "timeout");
-    await until(() => running === 0);
+    await clock.until(failed);
+    assertEquals((await failed).phase, "timeout");
+    while (running > 0) await clock.advance(1000);
   });
 
   test("a stream nobody reads ends at its timeout", async () => {
-    let begun = 0;
-    let aborted = 0;
-    await using p = await pair(transport, async (stream) => {
-      begun++;
-      const gone = new Promise((resolve) => stream.signal.addEventListener("abort", resolve));
-      if (!stream.aborted) {
+    const clock = new FakeClock(OVER_SOCKETS);
+    const aborted = Promise.withResolvers<void>();
+    await using p = await pair(
+      transport,
+      async (stream) => {
+        stream.signal.addEventListener("abort", () => aborted.resolve());
         stream.respond(200);
-        await stream.write("x").catch(() => {});
-        await gone;
-      }
-      aborted++;
-    });
-    // The head may come too late for a short time on a busy machine.
-    const open = (timeout: number): Promise<ClientStream> =>
-      p.client.send("GET", p.url, { timeout }).catch((error) => {
-        if (error instanceof TimeoutError) return open(2 * timeout);
-        throw error;
-      });
-    const stream = await open(60);
-    await until(() => begun > 0 && aborted === begun);
+        await stream.write("x");
+        await aborted.promise;
+      },
+      {},
+      {},
+      clock,
+    );
+    using stream = await p.client.send("GET", p.url, { timeout: 10_000 });
+    await clock.until(aborted.promise);
     await assertRejects(() => stream.read(), TimeoutError, "timeout");
     assertEquals(p.client.connections.open, h1 ? 0 : 1);
   });
@@ -227,21 +229,32 @@ Deno.test("connectTimeout ends a handshake nobody answers, and says so", async (
 });
 
 Deno.test("a request that waits for room on its connections is limited too", async () => {
+  const clock = new FakeClock(OVER_SOCKETS);
+  const begun = Promise.withResolvers<void>();
   const refused = Promise.withResolvers<void>();
-  await using(async (conn) => {
-    await readRequest(conn);
-    await refused.promise;
-    await send(conn, `${OK}Content-Length: 2\r\n\r\nok`);
-  }, async (client, server) => {
-    const first = client.get(server.url);
-    const error = await assertRejects(
-      () => client.get(server.url, null, { queueTimeout: 50 }),
-      TimeoutError,
-    );
-    assertEquals(error.phase, "queueTimeout");
-    refused.resolve();
-    assertEquals((await first).body, "ok");
-  }, { maxPerHost: 1 });
+  await using(
+    async (conn) => {
+      await readRequest(conn);
+      begun.resolve();
+      await refused.promise;
+      await send(conn, `${OK}Content-Length: 2\r\n\r\nok`);
+    },
+    async (client, server) => {
+      const first = client.get(server.url);
+      await begun.promise;
+      const waited = assertRejects(
+        () => client.get(server.url, null, { queueTimeout: 5000 }),
+        TimeoutError,
+      );
+      const took = await clock.until(waited);
+      assert(took >= 5000, `${took} ms`);
+      assertEquals((await waited).phase, "queueTimeout");
+      refused.resolve();
+      assertEquals((await first).body, "ok");
+    },
+    { maxPerHost: 1 },
+    clock,
+  );
   // SETTINGS_MAX_CONCURRENT_STREAMS of 0 is a server that never takes a stream.
   await using(
     frames(async (conn) => {
@@ -252,59 +265,70 @@ Deno.test("a request that waits for room on its connections is limited too", asy
     }),
     async (client, server) => {
       await client.get(server.url);
-      const error = await assertRejects(() => client.get(server.url), TimeoutError);
-      assertEquals(error.phase, "queueTimeout");
+      const waited = assertRejects(() => client.get(server.url), TimeoutError);
+      await clock.until(waited);
+      assertEquals((await waited).phase, "queueTimeout");
     },
-    { alpnProtos: ["h2"], queueTimeout: 50 },
+    { alpnProtos: ["h2"], queueTimeout: 5000 },
+    clock,
   );
 });
 
 Deno.test("a connection on which nothing comes any more is not used for new requests", async () => {
+  const clock = new FakeClock(OVER_SOCKETS);
+  const begun = Promise.withResolvers<void>();
   await using(
     frames(async (conn, nth) => {
       await conn.start();
       for (;;) {
         const id = await conn.request();
+        begun.resolve();
         // As when the network is gone: no answer, no end.
         if (nth > 1) await conn.answer(id, `from ${nth}`);
       }
     }),
     async (client, server) => {
-      await assertRejects(() => client.get(server.url, null, { headTimeout: 50 }), TimeoutError);
+      const lost = assertRejects(
+        () => client.get(server.url, null, { headTimeout: 5000 }),
+        TimeoutError,
+      );
+      await begun.promise;
+      await clock.until(lost);
       assertEquals((await client.get(server.url)).body, "from 2");
       assertEquals((await client.get(server.url)).body, "from 2");
-      assertEquals(server.connections, 2);
-      await until(() => client.connections.open === 1);
+      assertEquals([server.connections, client.connections.open], [2, 2]);
+      await clock.advance(5000);
+      assertEquals(client.connections.open, 1);
     },
-    { alpnProtos: ["h2"], http2: { keepalive: { interval: 60_000, timeout: 50 } } },
+    { alpnProtos: ["h2"], http2: { keepalive: { interval: 60_000, timeout: 4000 } } },
+    clock,
   );
 });
 
 Deno.test("a slow answer does not cost a connection that lives its other requests", async () => {
+  const clock = new FakeClock(OVER_SOCKETS);
+  const begun = Promise.withResolvers<void>();
   await using(
     frames(async (conn) => {
       await conn.start();
       for (let n = 0;; n++) {
         const id = await conn.request();
+        if (n === 1) begun.resolve();
         if (n !== 1) await conn.answer(id);
       }
     }),
     async (client, server) => {
       await client.get(server.url);
       const slow = assertRejects(
-        () => client.get(server.url, null, { headTimeout: 400 }),
+        () => client.get(server.url, null, { headTimeout: 20_000 }),
         TimeoutError,
       );
-      let over = false;
-      const ended = slow.finally(() => over = true);
-      while (!over) {
-        await client.get(server.url);
-        await pause(5);
-      }
-      await ended;
+      await begun.promise;
+      do await client.get(server.url); while (!await clock.within(1000, slow));
       await client.get(server.url);
       assertEquals(server.connections, 1);
     },
     { alpnProtos: ["h2"] },
+    clock,
   );
 });

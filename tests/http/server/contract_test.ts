@@ -20,6 +20,7 @@ import {
   testCertificate,
   TRANSPORTS,
 } from "../../../support/transports.ts";
+import { FakeClock, OVER_SOCKETS } from "../../../support/fake_clock.ts";
 
 const encoder = new TextEncoder();
 const text = { "content-type": "text/plain" };
@@ -348,16 +349,26 @@ for (const transport of [...TRANSPORTS, ...PLATFORM_SERVERS, ...PLATFORM_CLIENTS
   });
 
   test("server.close() cuts what does not finish within drainTimeout", async () => {
+    const clock = new FakeClock(OVER_SOCKETS);
     let started!: () => void;
     const running = new Promise<void>((resolve) => started = resolve);
     let release!: () => void;
-    await using p = await pair(transport, (stream) => {
-      started();
-      return new Promise<void>((resolve) => release = resolve).then(() => answer(200, "")(stream));
-    }, { limits: { drainTimeout: 50 } });
+    await using p = await pair(
+      transport,
+      (stream) => {
+        started();
+        return new Promise<void>((resolve) => release = resolve).then(() =>
+          answer(200, "")(stream)
+        );
+      },
+      { limits: { drainTimeout: 50_000 } },
+      {},
+      clock,
+    );
     const response = assertRejects(() => p.client.get(p.url));
     await running;
-    await p.server.close();
+    const took = await clock.until(p.server.close());
+    assert(took >= 50_000, `${took} ms`);
     await response;
     release();
   });
@@ -377,13 +388,24 @@ for (const transport of [...TRANSPORTS, ...PLATFORM_SERVERS, ...PLATFORM_CLIENTS
   });
 
   test("a body that stops coming is answered with 408", async () => {
-    await using p = await pair(transport, async (stream) => {
-      await stream.readAll();
-      answer(200, "ok")(stream);
-    }, { limits: { bodyTimeout: 50 } });
+    const clock = new FakeClock(OVER_SOCKETS);
+    const begun = Promise.withResolvers<void>();
+    await using p = await pair(
+      transport,
+      async (stream) => {
+        begun.resolve();
+        await stream.readAll();
+        answer(200, "ok")(stream);
+      },
+      { limits: { bodyTimeout: 20_000 } },
+      {},
+      clock,
+    );
     using raw = await p.client.request("POST", p.url);
     await raw.write("begun");
-    await raw.waitResponse();
+    await begun.promise;
+    const took = await clock.until(raw.waitResponse());
+    assert(took >= 20_000, `${took} ms`);
     assertEquals(raw.status, 408);
   });
 
@@ -415,8 +437,18 @@ for (const transport of [...TRANSPORTS, ...PLATFORM_SERVERS, ...PLATFORM_CLIENTS
       }
     });
   } else {test("an idle connection is closed after idleTimeout, and the client dials anew", async () => {
-      await using p = await pair(transport, answer(200, "ok"), { limits: { idleTimeout: 40 } });
+      const clock = new FakeClock(OVER_SOCKETS);
+      await using p = await pair(
+        transport,
+        answer(200, "ok"),
+        { limits: { idleTimeout: 20_000 } },
+        { idleTimeout: 300_000 },
+        clock,
+      );
       assertEquals((await p.client.get(p.url)).body, "ok");
+      await clock.advance(19_000);
+      assertEquals(p.server.connections, 1);
+      await clock.advance(2000);
       await until(() =>
         p.server.connections === 0
       );
@@ -510,21 +542,35 @@ for (const transport of [...TRANSPORTS, ...PLATFORM_SERVERS, ...PLATFORM_CLIENTS
   });
 
   test("signal and timeouts end a request with their reason", async () => {
-    await using p = await pair(transport, async (stream) => {
-      if (stream.path === "/body") {
-        await stream.respond(200, text);
-        await stream.write("x");
-      }
-      await new Promise<void>((resolve) =>
-        stream.signal.addEventListener("abort", () => resolve(), { once: true })
-      );
-    });
-    const phase = async (path: string, options: Record<string, number>) =>
-      (await assertRejects(() => p.client.get(p.url + path, null, options), TimeoutError)).phase;
-    assertEquals(await phase("/", { timeout: 40 }), "timeout");
-    assertEquals(await phase("/body", { timeout: 40 }), "timeout");
-    assertEquals(await phase("/", { headTimeout: 40 }), "headTimeout");
-    assertEquals(await phase("/body", { bodyTimeout: 40 }), "bodyTimeout");
+    const clock = new FakeClock(OVER_SOCKETS);
+    let arrived = Promise.withResolvers<void>();
+    await using p = await pair(
+      transport,
+      async (stream) => {
+        if (stream.path === "/body") {
+          await stream.respond(200, text);
+          await stream.write("x");
+        }
+        arrived.resolve();
+        await new Promise<void>((resolve) =>
+          stream.signal.addEventListener("abort", () => resolve(), { once: true })
+        );
+      },
+      {},
+      {},
+      clock,
+    );
+    const phase = async (path: string, options: Record<string, number>) => {
+      arrived = Promise.withResolvers();
+      const failed = assertRejects(() => p.client.get(p.url + path, null, options), TimeoutError);
+      await arrived.promise;
+      await clock.until(failed);
+      return (await failed).phase;
+    };
+    assertEquals(await phase("/", { timeout: 10_000 }), "timeout");
+    assertEquals(await phase("/body", { timeout: 10_000 }), "timeout");
+    assertEquals(await phase("/", { headTimeout: 10_000 }), "headTimeout");
+    assertEquals(await phase("/body", { bodyTimeout: 10_000 }), "bodyTimeout");
     const controller = new AbortController();
     const reason = new Error("enough");
     const pending = assertRejects(
