@@ -76,7 +76,7 @@ import type {
   WatchRequest,
 } from "./types.ts";
 import { isReadOnly, readTxn, txnMessage } from "./txn.ts";
-import { Watch } from "./watch.ts";
+import { type Watch, watchOf } from "./watch.ts";
 import { WatchState } from "./watch_state.ts";
 import { WatchStream } from "./watch_stream.ts";
 import { Watcher } from "./watcher.ts";
@@ -396,7 +396,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
     this.#watches.attach(watcher);
     try {
       await watcher.created;
-      return new Watch(watcher);
+      return watchOf(watcher);
     } catch (error) {
       if (this.#calls.closed) throw new ClientClosedError("watch", { cause: error });
       if (signal?.aborted) throw cancelled("watch", signal);

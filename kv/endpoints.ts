@@ -23,7 +23,7 @@ const KEEPALIVE_TIMEOUT_MS = 5_000;
 /** Milliseconds for opening a connection: etcd's clients are near it. */
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Octets of the largest response taken: etcd sends whatever was asked for, in one message. */
+/** Bytes of the largest response taken: etcd sends whatever was asked for, in one message. */
 const MAX_RECEIVE_SIZE = 0x7fff_ffff;
 
 /** Pauses between attempts to connect: a member that restarts is back in seconds. */
@@ -80,7 +80,7 @@ export interface ClientOptions {
    */
   readonly keepalive?: false | { readonly interval: number; readonly timeout?: number };
   /**
-   * Octets of the largest response taken; more than 2 MiB, so that watches can keep to it.
+   * Bytes of the largest response taken; more than 2 MiB, so that watches can keep to it.
    * @default {2147483647}
    */
   readonly maxReceiveSize?: number;

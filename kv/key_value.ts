@@ -4,6 +4,10 @@ import type { KeyValueMessage } from "./wire.ts";
 /** U+FEFF at the start is a part of the text, not a mark. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
+/** Makes a key of etcd's message. */
+let keyValueOf: (message: KeyValueMessage) => KeyValue;
+export { keyValueOf };
+
 /**
  * Bytes of key and value beyond which text is made when it is first looked at. Below, making it costs
  * less than remembering to.
@@ -33,8 +37,7 @@ export class KeyValue {
   /** The lease the key hangs on, or 0n. */
   readonly lease: bigint;
 
-  /** Made by the client from etcd's message. */
-  constructor(message: KeyValueMessage) {
+  private constructor(message: KeyValueMessage) {
     const { key, value } = message;
     if (key.length + value.length <= LAZY_BYTES) {
       this.key = decoder.decode(key);
@@ -49,6 +52,10 @@ export class KeyValue {
     this.createRevision = message.createRevision;
     this.modRevision = message.modRevision;
     this.lease = message.lease;
+  }
+
+  static {
+    keyValueOf = (message) => new KeyValue(message);
   }
 
   /** Plain text and numbers, for `JSON.stringify`: revisions and the lease as decimal strings. */
@@ -85,7 +92,7 @@ function shown({ key, value, version, createRevision, modRevision, lease }: KeyV
 /** The same key value under a key without its first `length` bytes. */
 export function withoutPrefix(kv: KeyValue, length: number): KeyValue {
   const { keyBytes, valueBytes, version, createRevision, modRevision, lease } = kv;
-  return new KeyValue({
+  return keyValueOf({
     key: keyBytes.subarray(length),
     value: valueBytes,
     version: BigInt(version),

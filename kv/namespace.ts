@@ -42,7 +42,7 @@ import type {
   WatchRequest,
   WatchResponse,
 } from "./types.ts";
-import type { Watch } from "./watch.ts";
+import { changed, type Watch } from "./watch.ts";
 
 /** U+FEFF at the start is a part of the text, not a mark. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -56,7 +56,7 @@ export class Namespace extends KeyspaceClient {
   readonly #keys: Keyspace;
   readonly #prefix: Uint8Array;
 
-  /** Made by {@linkcode Client.namespace}. */
+  /** The keys of `keys` that begin with `prefix`, as {@linkcode Client.namespace} gives them. */
   constructor(keys: Keyspace, prefix: Bytes) {
     super();
     this.#keys = keys;
@@ -148,7 +148,7 @@ export class Namespace extends KeyspaceClient {
   /** Follows the changes of one key or a range of keys. */
   async watch(request: WatchRequest, options?: number | CallOptions): Promise<Watch> {
     const watch = await this.#keys.watch(this.#select("watch", request), options);
-    return watch.changed((response) => this.#readWatch(response));
+    return changed(watch, (response) => this.#readWatch(response));
   }
 
   // ---- requests --------------------------------------------------------------------------------

@@ -5,7 +5,7 @@
  */
 import { bytes, check, choice, FILTERS, flag, int64, range, required, shown } from "./fields.ts";
 import { jsonOf, withJson } from "./json.ts";
-import { KeyValue } from "./key_value.ts";
+import { keyValueOf } from "./key_value.ts";
 import type {
   CompactRequest,
   DeleteRequest,
@@ -233,14 +233,14 @@ export function readHeader({ header = NO_HEADER }: Headed): ResponseHeader {
 /** See {@linkcode PutResponse}. */
 export function readPut(result: PutResult): PutResponse {
   const header = readHeader(result);
-  return result.prevKv === undefined ? { header } : { header, prevKv: new KeyValue(result.prevKv) };
+  return result.prevKv === undefined ? { header } : { header, prevKv: keyValueOf(result.prevKv) };
 }
 
 /** See {@linkcode GetResponse}. */
 export function readGet(result: RangeResult): GetResponse {
   return {
     header: readHeader(result),
-    kvs: result.kvs.map((kv) => new KeyValue(kv)),
+    kvs: result.kvs.map((kv) => keyValueOf(kv)),
     more: result.more,
     count: Number(result.count),
   };
@@ -251,7 +251,7 @@ export function readDelete(result: DeleteResult): DeleteResponse {
   return {
     header: readHeader(result),
     deleted: Number(result.deleted),
-    prevKvs: result.prevKvs.map((kv) => new KeyValue(kv)),
+    prevKvs: result.prevKvs.map((kv) => keyValueOf(kv)),
   };
 }
 
@@ -293,8 +293,8 @@ export function readLeases(result: LeasesResult): LeasesResponse {
 /** See {@linkcode WatchEvent}. */
 export function readEvent({ type, kv, prevKv }: EventMessage): WatchEvent {
   const name = type === 0 ? "PUT" : "DELETE";
-  const now = new KeyValue(kv!);
+  const now = keyValueOf(kv!);
   return prevKv === undefined
     ? { type: name, kv: now }
-    : { type: name, kv: now, prevKv: new KeyValue(prevKv) };
+    : { type: name, kv: now, prevKv: keyValueOf(prevKv) };
 }

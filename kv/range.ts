@@ -1,5 +1,5 @@
 /**
- * Ranges of keys. A range is its first key and the first key behind it; keys compare octet by octet.
+ * Ranges of keys. A range is its first key and the first key behind it; keys compare byte by byte.
  *
  * @module
  */
@@ -19,15 +19,15 @@ export interface KeyRange {
 }
 
 /**
- * The first key behind all keys that begin with `prefix`: its last octet that can be raised is raised,
+ * The first key behind all keys that begin with `prefix`: its last byte that can be raised is raised,
  * what follows is cut. If none can, nothing follows.
  */
 export function prefixEnd(prefix: Uint8Array): Uint8Array {
   for (let i = prefix.length - 1; i >= 0; i--) {
-    const octet = prefix[i]!;
-    if (octet === 0xff) continue;
+    const byte = prefix[i]!;
+    if (byte === 0xff) continue;
     const end = prefix.slice(0, i + 1);
-    end[i] = octet + 1;
+    end[i] = byte + 1;
     return end;
   }
   return NO_END;
@@ -35,7 +35,7 @@ export function prefixEnd(prefix: Uint8Array): Uint8Array {
 
 /** All keys that begin with `prefix`; all keys there are if it is empty. */
 export function prefixRange(prefix: Uint8Array): KeyRange {
-  // A range may not begin with the empty key: the least key there can be is one zero octet.
+  // A range may not begin with the empty key: the least key there can be is one zero byte.
   if (prefix.length === 0) return { key: NO_END, rangeEnd: NO_END };
   return { key: prefix, rangeEnd: prefixEnd(prefix) };
 }

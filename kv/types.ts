@@ -151,7 +151,7 @@ export interface Comparison extends KeySelector {
   readonly createRevision?: Int64;
   /** Revision that changed the key last. */
   readonly modRevision?: Int64;
-  /** The value; compared octet by octet. */
+  /** The value; compared byte by byte. */
   readonly value?: Bytes;
   /** The lease; 0: none. */
   readonly lease?: Int64;

@@ -5,6 +5,12 @@ import type { Watcher } from "./watcher.ts";
 /** Makes another response of a response. */
 type Change = (response: WatchResponse) => WatchResponse;
 
+/** Gives a watch to its reader. */
+let watchOf: (watcher: Watcher) => Watch;
+/** The same watch for one who sees other keys: reads give what `change` makes of responses. */
+let changed: (watch: Watch, change: Change) => Watch;
+export { changed, watchOf };
+
 /**
  * A watch as its reader holds it.
  *
@@ -22,23 +28,20 @@ export class Watch implements AsyncIterable<WatchResponse>, Disposable, AsyncDis
   readonly #watcher: Watcher;
   readonly #change: Change | undefined;
 
-  /** Made by {@linkcode Client.watch}. */
-  constructor(watcher: Watcher, change?: Change) {
+  private constructor(watcher: Watcher, change?: Change) {
     this.#watcher = watcher;
     this.#change = change;
   }
 
-  /**
-   * The same watch for one who sees other keys: reads give what `change` makes of responses.
-   *
-   * @internal
-   */
-  changed(change: Change): Watch {
-    const before = this.#change;
-    return new Watch(
-      this.#watcher,
-      before === undefined ? change : (response) => change(before(response)),
-    );
+  static {
+    watchOf = (watcher) => new Watch(watcher);
+    changed = (watch, change) => {
+      const before = watch.#change;
+      return new Watch(
+        watch.#watcher,
+        before === undefined ? change : (response) => change(before(response)),
+      );
+    };
   }
 
   /**

@@ -39,7 +39,7 @@ export type Step =
 
 const NONE: Step = { kind: "none" };
 
-/** Octets that pieces of one response may have together before they are complete. */
+/** Bytes that pieces of one response may have together before they are complete. */
 const MAX_FRAGMENTED_BYTES = 0x7fff_ffff;
 
 /** See the module. */
@@ -122,7 +122,7 @@ export class WatchState {
       }
       if (this.#size > MAX_FRAGMENTED_BYTES) {
         return failed(
-          cancelError(`the pieces of one response are larger than ${MAX_FRAGMENTED_BYTES} octets`),
+          cancelError(`the pieces of one response are larger than ${MAX_FRAGMENTED_BYTES} bytes`),
         );
       }
       if (result.fragment) return NONE;
@@ -140,7 +140,7 @@ export class WatchState {
   }
 }
 
-/** Octets an event holds, more or less. */
+/** Bytes an event holds, more or less. */
 export function sizeOf({ kv, prevKv }: EventMessage): number {
   let size = kv!.key.length + kv!.value.length;
   if (prevKv !== undefined) size += prevKv.key.length + prevKv.value.length;
@@ -148,7 +148,7 @@ export function sizeOf({ kv, prevKv }: EventMessage): number {
   return EVENT_OVERHEAD + 2 * size;
 }
 
-/** What the objects of an event take besides its octets. */
+/** What the objects of an event take besides its bytes. */
 const EVENT_OVERHEAD = 256;
 
 function failed(error: KvError): Step {

@@ -7,7 +7,7 @@ import { sizeOf, type Step, type WatchState } from "./watch_state.ts";
 import type { WatchCreateMessage } from "./wire.ts";
 
 /**
- * Octets of events that may wait for the reader of one watch. A response that comes while less than
+ * Bytes of events that may wait for the reader of one watch. A response that comes while less than
  * this waits is taken whatever its size.
  *
  * @internal

@@ -225,7 +225,7 @@ export class ServerCall extends ReplyStream implements Call {
     return this.#requests === null ? !this.#handling : this.midMessage;
   }
 
-  /** `n` octets came. A message that has to come must come as fast as bodies of requests must. */
+  /** `n` bytes came. A message that has to come must come as fast as bodies of requests must. */
   #watchRequest(n: number): void {
     const watch = this.#watch;
     if (!this.#awaitsClient) this.#watch = null;

@@ -6,7 +6,7 @@ type Limits = HandlerHost["limits"];
 export class RequestWatch {
   /** When something of it came last. */
   #heardAt: number;
-  /** Octets the rate has not counted yet. */
+  /** Bytes the rate has not counted yet. */
   #received = 0;
   #rate: MinRate | null = null;
 
@@ -14,7 +14,7 @@ export class RequestWatch {
     this.#heardAt = now;
   }
 
-  /** `n` octets came. Returns false if they come too slowly; a client held back is not to blame. */
+  /** `n` bytes came. Returns false if they come too slowly; a client held back is not to blame. */
   heard(n: number, now: number, limits: Limits, heldBack: boolean): boolean {
     this.#received += n;
     if (now > this.#heardAt && !heldBack) {

@@ -11,7 +11,7 @@ import { addErrorMetadata, codeFault, isCode, toStatusError } from "../wire/stat
 import { EXCHANGE, type Exchange } from "./exchange.ts";
 
 /**
- * Octets of metadata in a response's head and at its end: what clients of HTTP take, with room for
+ * Bytes of metadata in a response's head and at its end: what clients of HTTP take, with room for
  * fields that are not the user's.
  */
 const MAX_METADATA_SIZE = 60 << 10;

@@ -9,7 +9,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { BodyBuffer, ready } from "../../http/engine.ts";
 import { BodyTooLargeError, TimeoutError } from "../../http/mod.ts";
 
-/** Octets before each message: flags and length. */
+/** Bytes before each message: flags and length. */
 const PREFIX_SIZE = 5;
 
 /** Whether the body of that content-type is a stream of messages with prefixes. */
@@ -17,7 +17,7 @@ export function isEnveloped(type: string | null): boolean {
   return type !== null && /^application\/(?:grpc-web|connect\+)/i.test(type);
 }
 
-/** A body that is one message. Throws RESOURCE_EXHAUSTED beyond `limit` octets. */
+/** A body that is one message. Throws RESOURCE_EXHAUSTED beyond `limit` bytes. */
 export async function* wholeBody(
   source: AsyncIterable<Uint8Array>,
   limit: number,
@@ -32,7 +32,7 @@ export async function* wholeBody(
 
 /**
  * A body of messages with prefixes, one piece a message. Throws RESOURCE_EXHAUSTED at the prefix of
- * one beyond `limit` octets. What is cut at the end is given as it is.
+ * one beyond `limit` bytes. What is cut at the end is given as it is.
  */
 export async function* messagePieces(
   source: AsyncIterable<Uint8Array>,

@@ -31,7 +31,7 @@ interface WebCallSettings {
   readonly onError: CallErrorListener;
 }
 
-/** The most that Connect takes as a limit, in octets. */
+/** The most that Connect takes as a limit, in bytes. */
 const MAX_LIMIT = 0xffffffff;
 
 /** Serves the calls of browsers. */

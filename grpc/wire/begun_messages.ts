@@ -1,6 +1,6 @@
 import type { h2 } from "../../http/engine.ts";
 
-/** Octets that messages of one connection may hold which have begun and not ended. */
+/** Bytes that messages of one connection may hold which have begun and not ended. */
 const MAX_BEGUN_BYTES = 32 << 20;
 
 /** A stream with a message under way. */
@@ -19,18 +19,18 @@ export class BegunMessages {
   #size = 0;
   #waiting = false;
 
-  /** A message of `receiver` began, and holds `size` octets. */
+  /** A message of `receiver` began, and holds `size` bytes. */
   begin(receiver: Receiver, size: number): void {
     this.#receivers.add(receiver);
     this.#size += size;
   }
 
-  /** A message that began holds `size` octets more. */
+  /** A message that began holds `size` bytes more. */
   grow(size: number): void {
     this.#size += size;
   }
 
-  /** The message of `receiver`, which held `size` octets, is complete or given up. */
+  /** The message of `receiver`, which held `size` bytes, is complete or given up. */
   end(receiver: Receiver, size: number): void {
     this.#receivers.delete(receiver);
     this.#size -= size;

@@ -30,7 +30,7 @@ export function compress(bytes: Uint8Array, encoding: Encoding = "gzip"): Uint8A
 }
 
 /**
- * Decompresses one message, stopping at `limit` octets of output: RESOURCE_EXHAUSTED past it,
+ * Decompresses one message, stopping at `limit` bytes of output: RESOURCE_EXHAUSTED past it,
  * INTERNAL if the bytes are not what `encoding` says.
  */
 export function decompress(encoding: string, bytes: Uint8Array, limit: number): Uint8Array {

@@ -1,7 +1,7 @@
 import { fault, forEachField } from "./metadata.ts";
 
 /**
- * Octets of the largest header list sent: in frames of the default size it needs one HEADERS and
+ * Bytes of the largest header list sent: in frames of the default size it needs one HEADERS and
  * seven CONTINUATION, and nghttp2, the strictest peer, takes eight of those.
  */
 const MAX_LIST_SIZE = 128 << 10;
@@ -34,7 +34,7 @@ export class FieldList {
     for (let i = 0; i < first.length; i += 2) this.add(first[i]!, first[i + 1]!);
   }
 
-  /** Octets a value of that name may have. */
+  /** Bytes a value of that name may have. */
   room(name: string): number {
     return Math.max(0, this.#room - name.length - FIELD_OVERHEAD);
   }
@@ -48,7 +48,7 @@ export class FieldList {
   /** Adds a field if there is room for it. */
   offer(name: string, value: string): void {
     if (value.length <= this.room(name)) this.add(name, value);
-    else this.refuse(fault(name, `header lists must be <= ${this.#limit} octets here`));
+    else this.refuse(fault(name, `header lists must be <= ${this.#limit} bytes here`));
   }
 
   #offerUsers(name: string, value: string): void {

@@ -1,5 +1,5 @@
 /**
- * Length-prefixed messages on an HTTP/2 stream: one octet of flags, four of length, the message.
+ * Length-prefixed messages on an HTTP/2 stream: one byte of flags, four of length, the message.
  * DATA frames and messages have nothing to do with each other: one frame may hold many messages, and
  * a message any number of frames.
  * {@link https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md#requests}
@@ -12,7 +12,7 @@ import { type Codec, CodecError } from "../codec/mod.ts";
 import type { BegunMessages } from "./begun_messages.ts";
 import { decompress } from "./compression.ts";
 
-/** Octets before each message. */
+/** Bytes before each message. */
 const PREFIX_SIZE = 5;
 
 /** The largest message received by default: 4 MiB, as in every gRPC implementation. */
@@ -26,20 +26,20 @@ const COMPRESSED = 1;
 
 const NO_BYTES = new Uint8Array(0);
 
-/** What a message costs while it waits for its reader, besides its octets: objects are not free. */
+/** What a message costs while it waits for its reader, besides its bytes: objects are not free. */
 const MESSAGE_COST = PREFIX_SIZE + 128;
 
 /**
  * Cost of messages that wait for their reader beyond which what comes is kept as it came: a decoded
- * message takes more room than its octets, and one without any takes some. So flow control bounds the
- * rest by octets, and this what is decoded, which is 2,000 messages at most.
+ * message takes more room than its bytes, and one without any takes some. So flow control bounds the
+ * rest by bytes, and this what is decoded, which is 2,000 messages at most.
  */
 const BACKLOG_HIGH_WATER = 256 << 10;
 
-/** Octets that are reserved for a message of which hardly anything came. */
+/** Bytes that are reserved for a message of which hardly anything came. */
 const MIN_PARTIAL_SIZE = 512;
 
-/** Octets that are not parsed yet: their consumer does not keep up. */
+/** Bytes that are not parsed yet: their consumer does not keep up. */
 interface Unread {
   readonly buffer: BodyBuffer;
   /** The piece that is being read, and where. */
@@ -51,7 +51,7 @@ interface Unread {
 export abstract class MessageStream extends h2.Stream {
   /** Messages longer than this are refused by their prefix, before anything is buffered. */
   maxReceiveSize: number = DEFAULT_MAX_RECEIVE_SIZE;
-  /** Octets of the prefix seen so far, while it is split over frames. */
+  /** Bytes of the prefix seen so far, while it is split over frames. */
   #prefixSeen = 0;
   #flags = 0;
   #length = 0;
@@ -76,7 +76,7 @@ export abstract class MessageStream extends h2.Stream {
   /** What is received, in the words of errors: "request" or "response". */
   protected abstract get noun(): string;
 
-  /** A message came; `size` are its octets. Call `queued` if it has to wait for its consumer. */
+  /** A message came; `size` are its bytes. Call `queued` if it has to wait for its consumer. */
   protected abstract onMessage(message: object, size: number): void;
   /** What came is no message that can be taken. Nothing more is delivered. */
   protected abstract onFault(error: ConnectError): void;
@@ -149,7 +149,7 @@ export abstract class MessageStream extends h2.Stream {
           this.#decode(buf, start, start + length, false);
           start += length;
         } else this.#begin(end - start);
-      } else this.#prefixOctet(buf[start++]!);
+      } else this.#prefixByte(buf[start++]!);
     }
     return this.#ignoring ? end : start;
   }
@@ -174,7 +174,7 @@ export abstract class MessageStream extends h2.Stream {
     this.onFault(new ConnectError(message, code));
   }
 
-  /** A message begins of which `have` octets are there. Its length is only a promise. */
+  /** A message begins of which `have` bytes are there. Its length is only a promise. */
   #begin(have: number): void {
     const size = Math.min(this.#length, Math.max(MIN_PARTIAL_SIZE, 2 * have));
     this.#partial = new Uint8Array(size);
@@ -189,7 +189,7 @@ export abstract class MessageStream extends h2.Stream {
     if (filled > partial.length) {
       const size = Math.min(length, Math.max(2 * partial.length, filled));
       this.begunMessages?.grow(size - partial.length);
-      // The platform moves pages where it can, instead of their octets.
+      // The platform moves pages where it can, instead of their bytes.
       const grown = new Uint8Array(partial.buffer.transfer(size));
       this.#partial = partial = grown;
     }
@@ -210,13 +210,13 @@ export abstract class MessageStream extends h2.Stream {
     this.mayGoOn();
   }
 
-  #prefixOctet(octet: number): void {
+  #prefixByte(byte: number): void {
     if (this.#prefixSeen++ === 0) {
-      this.#flags = octet;
+      this.#flags = byte;
       this.#length = 0;
       return;
     }
-    this.#length = this.#length * 256 + octet;
+    this.#length = this.#length * 256 + byte;
     if (this.#prefixSeen < PREFIX_SIZE) return;
     this.#prefixSeen = 0;
     if (!this.#accepts()) return;
@@ -266,12 +266,12 @@ export abstract class MessageStream extends h2.Stream {
     this.consumed(n);
   }
 
-  /** A message of `size` octets waits for its consumer. */
+  /** A message of `size` bytes waits for its consumer. */
   protected queued(size: number): void {
     this.#backlog += MESSAGE_COST + size;
   }
 
-  /** The consumer took a message of `size` octets. */
+  /** The consumer took a message of `size` bytes. */
   protected dequeued(size: number): void {
     this.#backlog -= MESSAGE_COST + size;
     if (this.#unread !== null && this.#backlog <= BACKLOG_HIGH_WATER / 2) this.#resume();

@@ -1,11 +1,11 @@
 /**
- * Percent-encoding of `grpc-message`: UTF-8 octets outside 0x20-0x7E, and "%", become %XX.
+ * Percent-encoding of `grpc-message`: UTF-8 bytes outside 0x20-0x7E, and "%", become %XX.
  * {@link https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md#responses}
  *
  * @module
  */
 
-/** Octets of a message when encoded: peers take whole header lists of 8 KiB and more. */
+/** Bytes of a message when encoded: peers take whole header lists of 8 KiB and more. */
 export const MAX_MESSAGE_SIZE: number = 8 << 10;
 
 const NEEDS_ENCODING = /[^\x20-\x24\x26-\x7e]/;
@@ -15,7 +15,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
 /**
- * Encodes any text, as much of it as fits into `limit` octets: it is cut between two characters.
+ * Encodes any text, as much of it as fits into `limit` bytes: it is cut between two characters.
  * Lone surrogates become U+FFFD.
  */
 export function encodeMessage(text: string, limit = MAX_MESSAGE_SIZE): string {
@@ -37,8 +37,8 @@ export function encodeMessage(text: string, limit = MAX_MESSAGE_SIZE): string {
 function encodeCharacter(char: string): string {
   if (!NEEDS_ENCODING.test(char)) return char;
   let out = "";
-  for (const octet of encoder.encode(char)) {
-    out += "%" + octet.toString(16).toUpperCase().padStart(2, "0");
+  for (const byte of encoder.encode(char)) {
+    out += "%" + byte.toString(16).toUpperCase().padStart(2, "0");
   }
   return out;
 }
@@ -46,16 +46,16 @@ function encodeCharacter(char: string): string {
 /** Decodes leniently, as the protocol demands: what is no valid encoding stays as it came. */
 export function decodeMessage(text: string): string {
   if (!text.includes("%")) return text;
-  const octets = new Uint8Array(text.length);
+  const bytes = new Uint8Array(text.length);
   let n = 0;
   for (let i = 0; i < text.length; i++) {
     const hex = text.charCodeAt(i) === 0x25 ? text.slice(i + 1, i + 3) : "";
     if (/^[0-9a-fA-F]{2}$/.test(hex)) {
-      octets[n++] = parseInt(hex, 16);
+      bytes[n++] = parseInt(hex, 16);
       i += 2;
     } else {
-      octets[n++] = text.charCodeAt(i);
+      bytes[n++] = text.charCodeAt(i);
     }
   }
-  return decoder.decode(octets.subarray(0, n));
+  return decoder.decode(bytes.subarray(0, n));
 }

@@ -43,11 +43,11 @@ export function addStatus(list: FieldList, error: ConnectError): void {
   const limit = Math.min(MAX_MESSAGE_SIZE, list.room("grpc-message"));
   const encoded = encodeMessage(message, limit);
   if (encoded !== "") list.add("grpc-message", encoded);
-  // One character takes 12 octets at most.
+  // One character takes 12 bytes at most.
   if (encoded.length + 12 > limit && decodeMessage(encoded).length < message.length) {
     list.refuse(
       new TypeError(
-        `Cannot send the message of a ConnectError whole as it must be <= ${limit} octets when encoded: its beginning is sent`,
+        `Cannot send the message of a ConnectError whole as it must be <= ${limit} bytes when encoded: its beginning is sent`,
       ),
     );
   }

@@ -8,7 +8,7 @@ import { ErrorCode } from "../message/error_code.ts";
 import { isBodiless } from "../message/body_length.ts";
 import { type Half, step } from "../message/exchange_state.ts";
 import { fieldOf, type FlatHeaders } from "../message/headers.ts";
-import { MessageError } from "../message/message_error.ts";
+import { faultOfResponse, MessageError } from "../message/message_error.ts";
 import type { BodyFraming } from "../h1/body.ts";
 import type { HeaderBlock } from "../h1/fields.ts";
 import { type BodyEvents, IncomingBody } from "../h1/incoming_body.ts";
@@ -292,7 +292,7 @@ export class H1Exchange implements ClientExchange, BodyEvents {
   }
 
   #fail(error: unknown): Error {
-    const fault = error instanceof MessageError ? MessageError.ofResponse(error) : error as Error;
+    const fault = error instanceof MessageError ? faultOfResponse(error) : error as Error;
     const reason = this.#reason ??
       (fault instanceof MessageError && this.#session.input.ended
         ? new ConnectionLostError(fault.message, "maybe", { cause: fault })

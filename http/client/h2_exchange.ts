@@ -140,7 +140,7 @@ export class H2Exchange extends Stream implements ClientExchange {
       if (end && head.contentLength > 0 && !bodiless) {
         return this.abort(
           new ProtocolError(
-            `Response must have the ${head.contentLength} octets its content-length says (RFC 9113 §8.1.1): it ended without`,
+            `Response must have the ${head.contentLength} bytes its content-length says (RFC 9113 §8.1.1): it ended without`,
             ErrorCode.PROTOCOL_ERROR,
             "stream",
           ),

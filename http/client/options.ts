@@ -49,7 +49,7 @@ export interface RequestOptions {
   /** Milliseconds between two pieces of the response's body. @default {300000} */
   readonly bodyTimeout?: number;
   /**
-   * Octets of a response, after decoding. 0: no limit.
+   * Bytes of a response, after decoding. 0: no limit.
    *
    * @default {67108864} where it is read whole; no limit where it is read as a stream
    */

@@ -25,22 +25,22 @@ import { BodyTooLargeError } from "../message/error.ts";
 import { decoderFor, parseJson } from "./response.ts";
 import { formatAddress } from "../net/address.ts";
 
-/** Progress of an upload or a download, in octets of the body. */
+/** Progress of an upload or a download, in bytes of the body. */
 export interface Progress {
-  /** Octets so far. */
+  /** Bytes so far. */
   readonly transferred: number;
-  /** Octets in all, or undefined if that is not known. */
+  /** Bytes in all, or undefined if that is not known. */
   readonly total: number | undefined;
 }
 
-/** Octets of a body that is received into one array; the pieces of longer ones are joined at the end. */
+/** Bytes of a body that is received into one array; the pieces of longer ones are joined at the end. */
 const MAX_WHOLE_BYTES = 64 << 20;
 
 /** How a {@linkcode ClientStream} reads. */
 export interface StreamSettings {
   /** Whether codings of the response are undone. */
   readonly decompress: boolean;
-  /** Octets of the (decoded) response at most; 0: no limit. */
+  /** Bytes of the (decoded) response at most; 0: no limit. */
   readonly maxResponseBytes: number;
   readonly onDownload: ((progress: Progress) => unknown) | undefined;
   /** Called once when the exchange is over. */

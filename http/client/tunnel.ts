@@ -84,7 +84,7 @@ async function openTunnel(socket: Socket, proxy: Target, options: DialOptions): 
       const { status } = readResponseHead(buf, 0, end, ANSWER_LIMITS);
       if (status >= 200 && status <= 299) {
         // One octet too many read here would be missing from the handshake.
-        if (end !== have) throw new Error("the proxy sent octets before the tunnel was used");
+        if (end !== have) throw new Error("the proxy sent bytes before the tunnel was used");
         return;
       }
       if (status >= 200 || status === 101) throw new Error(refusal(status, proxy));
@@ -96,7 +96,7 @@ async function openTunnel(socket: Socket, proxy: Target, options: DialOptions): 
       have -= end;
     }
     if (have === buf.length) {
-      throw new Error(`the proxy's answer must be <= ${MAX_ANSWER_BYTES} octets`);
+      throw new Error(`the proxy's answer must be <= ${MAX_ANSWER_BYTES} bytes`);
     }
   }
 }

@@ -198,7 +198,7 @@ class Feed {
           // As browsers do, what follows is passed over; it has to be read for the connection's sake.
           passed += piece.length;
           if (passed > MAX_TRAILING_BYTES) {
-            throw damaged(this.#coding, `octets after its end must be <= ${MAX_TRAILING_BYTES}`);
+            throw damaged(this.#coding, `bytes after its end must be <= ${MAX_TRAILING_BYTES}`);
           }
         } else await this.#write(piece);
       }

@@ -180,7 +180,7 @@ export class BodyReader {
     if (p === end) return -1;
     if (p === start) {
       throw new MessageError(
-        `Chunk size must be hexadecimal digits (RFC 9112 §7.1): got octet 0x${
+        `Chunk size must be hexadecimal digits (RFC 9112 §7.1): got byte 0x${
           buf[p]!.toString(16).padStart(2, "0")
         }`,
       );
@@ -190,14 +190,14 @@ export class BodyReader {
       const most = Math.min(end, start + MAX_CHUNK_LINE + 1);
       while (p < most && buf[p] !== CR && buf[p] !== LF) p++;
       if (p - start > MAX_CHUNK_LINE) {
-        throw new MessageError(`Chunk line must be <= ${MAX_CHUNK_LINE} octets`);
+        throw new MessageError(`Chunk line must be <= ${MAX_CHUNK_LINE} bytes`);
       }
       if (p === end) return -1;
       checkExtensions(buf, extension, p);
     }
     if (buf[p] !== CR) {
       throw new MessageError(
-        `Chunk size must be followed by ";" or CRLF (RFC 9112 §7.1): got octet 0x${
+        `Chunk size must be followed by ";" or CRLF (RFC 9112 §7.1): got byte 0x${
           buf[p]!.toString(16).padStart(2, "0")
         }`,
       );
@@ -206,7 +206,7 @@ export class BodyReader {
     if (buf[p + 1] !== LF) throw new MessageError("Chunk line must end in CRLF (RFC 9112 §7.1)");
     this.#extensions += p - extension;
     if (this.#extensions > MAX_CHUNK_EXTENSIONS) {
-      throw new MessageError(`Chunk extensions must be <= ${MAX_CHUNK_EXTENSIONS} octets in all`);
+      throw new MessageError(`Chunk extensions must be <= ${MAX_CHUNK_EXTENSIONS} bytes in all`);
     }
     this.#remaining = size;
     this.#mode = size === 0 ? Mode.TRAILERS : Mode.DATA;

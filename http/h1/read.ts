@@ -66,7 +66,7 @@ export class HeadSearch {
     this.#looked = end - start;
     if (this.#lines === 0 && end - start > limits.maxTargetBytes + LINE_OVERHEAD) {
       throw new MessageError(
-        `Start line must be <= ${limits.maxTargetBytes + LINE_OVERHEAD} octets`,
+        `Start line must be <= ${limits.maxTargetBytes + LINE_OVERHEAD} bytes`,
         414,
       );
     }
@@ -76,7 +76,7 @@ export class HeadSearch {
 }
 
 function tooLarge(limits: HeadLimits): MessageError {
-  return new MessageError(`Head must be <= ${limits.maxHeaderBytes} octets`, 431);
+  return new MessageError(`Head must be <= ${limits.maxHeaderBytes} bytes`, 431);
 }
 
 /** A request's head. */
@@ -116,7 +116,7 @@ function knownMethod(buf: Uint8Array, start: number, n: number): string | null {
 export function checkFirstByte(byte: number): void {
   if (TOKEN_LOWER[byte] === 0) {
     throw new MessageError(
-      `Request must begin with a method (RFC 9112 §3): got octet 0x${
+      `Request must begin with a method (RFC 9112 §3): got byte 0x${
         byte.toString(16).padStart(2, "0")
       }${byte === 0x16 ? ", which looks like TLS" : ""}`,
     );
@@ -155,7 +155,7 @@ export function readRequestHead(
     );
   }
   if (targetEnd - targetStart > limits.maxTargetBytes) {
-    throw new MessageError(`Request target must be <= ${limits.maxTargetBytes} octets`, 414);
+    throw new MessageError(`Request target must be <= ${limits.maxTargetBytes} bytes`, 414);
   }
   const minor = readVersion(buf, ++p);
   p += 8;
@@ -284,7 +284,7 @@ export function checkFirstResponseByte(byte: number): void {
     ? ", which looks like TLS"
     : "";
   throw new MessageError(
-    `Response must begin with its version (RFC 9112 §4): got octet 0x${
+    `Response must begin with its version (RFC 9112 §4): got byte 0x${
       byte.toString(16).padStart(2, "0")
     }${guess}`,
   );

@@ -266,13 +266,13 @@ export class FrameReader {
     const most = MAX_SMALL_CONTINUATIONS + Math.floor(length / MIN_CONTINUATION_SIZE);
     if (++this.#continuations > most) {
       throw new ProtocolError(
-        `Cannot read header block of ${length} octets as CONTINUATION frames must be <= ${most}: current value is ${this.#continuations}`,
+        `Cannot read header block of ${length} bytes as CONTINUATION frames must be <= ${most}: current value is ${this.#continuations}`,
         ErrorCode.ENHANCE_YOUR_CALM,
       );
     }
     if (length > this.#maxBlockSize) {
       throw new ProtocolError(
-        `Cannot read header block as octets must be <= ${this.#maxBlockSize}: current value is ${length}`,
+        `Cannot read header block as its bytes must be <= ${this.#maxBlockSize}: current value is ${length}`,
         ErrorCode.ENHANCE_YOUR_CALM,
       );
     }

@@ -3,13 +3,13 @@
  * versions and both roles (RFC 9110 §7.2, RFC 9113 §8.3.1, RFC 3986 §3.2).
  *
  * A server's program sees the host twice: as it came and inside `url`. Whatever the URL standard
- * would read as another host is refused here, so the two never differ: percent-encoded octets,
+ * would read as another host is refused here, so the two never differ: percent-encoded bytes,
  * numbers that it takes for IPv4 addresses, names that are not valid IDNA.
  *
  * @module
  */
 
-/** 1 for octets of a host that is no IP literal: unreserved and sub-delims of RFC 3986. */
+/** 1 for bytes of a host that is no IP literal: unreserved and sub-delims of RFC 3986. */
 const NAME_BYTE = new Uint8Array(128);
 for (const c of "-._~!$&'()*+,;=") NAME_BYTE[c.charCodeAt(0)] = 1;
 for (let c = 0; c < 128; c++) if (/[0-9A-Za-z]/.test(String.fromCharCode(c))) NAME_BYTE[c] = 1;

@@ -21,7 +21,7 @@ export interface RequestBody {
   readonly bytes: Uint8Array | null;
   /** Its pieces otherwise: they come once. */
   readonly pieces: AsyncIterable<Uint8Array | string> | null;
-  /** Octets, or -1. */
+  /** Bytes, or -1. */
   readonly length: number;
   /** Content-type that goes with it, or null. */
   readonly type: string | null;

@@ -135,7 +135,7 @@ export class BodyTooLargeError extends Error {
 
   /** The message names the limit and its option. */
   constructor(limit: number, option: string) {
-    super(`Body must be <= ${limit} octets: raise ${option} to allow more`);
+    super(`Body must be <= ${limit} bytes: raise ${option} to allow more`);
     this.limit = limit;
   }
 }

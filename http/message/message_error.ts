@@ -6,6 +6,10 @@
 import { ProtocolError } from "./error.ts";
 import { ErrorCode } from "./error_code.ts";
 
+/** The same fault, of a response: no status answers it. */
+let faultOfResponse: (error: MessageError) => MessageError;
+export { faultOfResponse };
+
 /** The peer sent a message that cannot be read. The connection cannot be used any further. */
 export class MessageError extends ProtocolError {
   /** `"MessageError"`. */
@@ -24,8 +28,8 @@ export class MessageError extends ProtocolError {
     this.#rule = message;
   }
 
-  /** For clients: the same fault of a response. */
-  static ofResponse(error: MessageError): MessageError {
-    return error.status === undefined ? error : new MessageError(error.#rule, null);
+  static {
+    faultOfResponse = (error) =>
+      error.status === undefined ? error : new MessageError(error.#rule, null);
   }
 }

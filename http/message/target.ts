@@ -5,12 +5,12 @@
  */
 import { isToken } from "./headers.ts";
 
-/** Octet kinds of a request target. 0: not allowed. */
+/** Byte kinds of a request target. 0: not allowed. */
 const PLAIN = 1;
 /** See {@linkcode PLAIN}: the URL standard has its own reading of it. */
 export const SPECIAL = 2;
 
-/** The kind of each octet: visible ASCII but `#` (RFC 9112 §3.2, RFC 3986 §4.3). */
+/** The kind of each byte: visible ASCII but `#` (RFC 9112 §3.2, RFC 3986 §4.3). */
 export const TARGET_BYTE: Uint8Array = new Uint8Array(256).fill(PLAIN, 0x21, 0x7f);
 TARGET_BYTE[0x23] = 0;
 for (const c of '"<>\\`{}') TARGET_BYTE[c.charCodeAt(0)] = SPECIAL;
@@ -18,7 +18,7 @@ for (const c of '"<>\\`{}') TARGET_BYTE[c.charCodeAt(0)] = SPECIAL;
 /**
  * A target in origin-form (path and query) as a URL has it, or null if it may not be one.
  *
- * Octets that no URL holds literally (`"` `<` `>`, in paths also `` ` `` `{` `}`) are percent-encoded
+ * Bytes that no URL holds literally (`"` `<` `>`, in paths also `` ` `` `{` `}`) are percent-encoded
  * as every URL parser does, so a path is the same text in the target and in the URL made of it. A
  * backslash in a path is refused: URL parsers take it for a slash, others do not.
  */
@@ -34,7 +34,7 @@ export function readTarget(text: string): string | null {
   return (kinds & SPECIAL) === 0 ? text : encodeTarget(text);
 }
 
-/** See {@linkcode readTarget}; all octets of `text` are known to be of an allowed kind. */
+/** See {@linkcode readTarget}; all bytes of `text` are known to be of an allowed kind. */
 export function encodeTarget(text: string): string | null {
   const query = text.indexOf("?");
   const path = query < 0 ? text : text.slice(0, query);

@@ -23,7 +23,7 @@ export interface ListenOptions {
   readonly certs?: readonly Certificate[];
   /**
    * ALPN protocols (RFC 7301), most wanted first. A client that offers only others is refused with
-   * the alert no_application_protocol; one that offers none is served as its first octets say.
+   * the alert no_application_protocol; one that offers none is served as its first bytes say.
    */
   readonly alpnProtos?: readonly string[];
   /**

@@ -174,7 +174,7 @@ export class ServerSession implements ExchangeConnection {
         const head = readRequestHead(input.buf, input.start, end, this.#headLimits);
         const { maxBodyBytes } = this.limits;
         if (maxBodyBytes > 0 && head.block.contentLength > maxBodyBytes) {
-          throw new MessageError(`Body must be <= ${maxBodyBytes} octets`, 413);
+          throw new MessageError(`Body must be <= ${maxBodyBytes} bytes`, 413);
         }
         input.start = end;
         stream = new H1ServerStream(head, this.#bodyOf(head.block), this);

@@ -14,15 +14,15 @@ import {
 
 /** Limits of a server. Times are milliseconds; 0 switches a time limit off. */
 export interface ServerLimits {
-  /** Octets of a request head. HTTP/1.1: 431, closed. HTTP/2: 431 or RST_STREAM. @default {32768} */
+  /** Bytes of a request head. HTTP/1.1: 431, closed. HTTP/2: 431 or RST_STREAM. @default {32768} */
   readonly maxHeaderBytes?: number;
   /** Header fields of a request: 431. @default {128} */
   readonly maxHeaderFields?: number;
-  /** Octets of a request target: 414; HTTP/1.1: closed. @default {8192} */
+  /** Bytes of a request target: 414; HTTP/1.1: closed. @default {8192} */
   readonly maxTargetBytes?: number;
-  /** Octets of a request body: 413, HTTP/1.1 closed. 0: no limit. @default {16777216} */
+  /** Bytes of a request body: 413, HTTP/1.1 closed. 0: no limit. @default {16777216} */
   readonly maxBodyBytes?: number;
-  /** From a request's first octet to the end of its head: 408, closed. @default {15000} */
+  /** From a request's first byte to the end of its head: 408, closed. @default {15000} */
   readonly headerTimeout?: number;
   /** Between two pieces of a body: 408, HTTP/1.1 closed, HTTP/2 RST_STREAM. @default {30000} */
   readonly bodyTimeout?: number;

@@ -49,13 +49,13 @@ export class Auth {
   readonly #calls: Calls;
   readonly #service: AuthService;
 
-  static {
-    authOf = (calls, service) => new Auth(calls, service);
-  }
-
   private constructor(calls: Calls, service: AuthService) {
     this.#calls = calls;
     this.#service = service;
+  }
+
+  static {
+    authOf = (calls, service) => new Auth(calls, service);
   }
 
   /** From now on calls need a user. Does nothing if they do already. */

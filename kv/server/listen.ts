@@ -20,15 +20,20 @@ export interface StoreOptions {
   readonly limits?: Partial<StoreLimits>;
 }
 
+let storeOf: (node: Node, server: GrpcServer) => Store;
+
 /** A running store. */
 export class Store implements AsyncDisposable {
   readonly #node: Node;
   readonly #server: GrpcServer;
 
-  /** Made by {@linkcode listen}. */
-  constructor(node: Node, server: GrpcServer) {
+  private constructor(node: Node, server: GrpcServer) {
     this.#node = node;
     this.#server = server;
+  }
+
+  static {
+    storeOf = (node, server) => new Store(node, server);
   }
 
   /** `host:port` it listens on. */
@@ -71,5 +76,5 @@ export function listen(options: StoreOptions = {}): Store {
     maxReceiveSize: limits.maxRequestBytes + 512 * 1024,
     drainTimeout: 1_000,
   });
-  return new Store(node, server);
+  return storeOf(node, server);
 }

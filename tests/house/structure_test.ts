@@ -1,17 +1,9 @@
 /** The structure of the published code: who may import whom, and what stands in the pictures. */
 import { assert, assertEquals } from "@std/assert";
 import { exportsOf, unusedExports } from "./exports.ts";
+import { textsOf } from "./texts.ts";
 import { floorsOf, pictureFaults } from "./picture.ts";
-import {
-  areaOf,
-  AREAS,
-  circles,
-  entries,
-  type Import,
-  importsFrom,
-  ROOT,
-  structureOf,
-} from "./graph.ts";
+import { areaOf, AREAS, circles, entries, type Import, importsFrom, structureOf } from "./graph.ts";
 
 /** What each area may import of others; the root is the area "". */
 const DOORS: Readonly<Record<string, readonly string[]>> = {
@@ -96,21 +88,6 @@ const published = new Set([...Object.values(entries()), "http/engine.ts"]);
 
 const imports = await importsFrom(Object.values(entries()));
 const own = imports.filter((edge) => edge.own);
-
-/** Text of all files of TypeScript in folders of the repository, by path. */
-function textsOf(folders: readonly string[]): Map<string, string> {
-  const texts = new Map<string, string>();
-  const walk = (folder: string): void => {
-    for (const { name, isDirectory } of Deno.readDirSync(new URL(`${folder}/`, ROOT))) {
-      const path = `${folder}/${name}`;
-      if (isDirectory) walk(path);
-      else if (name.endsWith(".ts")) texts.set(path, Deno.readTextFileSync(new URL(path, ROOT)));
-    }
-  };
-  for (const folder of folders) walk(folder);
-  texts.set("mod.ts", Deno.readTextFileSync(new URL("mod.ts", ROOT)));
-  return texts;
-}
 
 const code = textsOf(AREAS);
 

@@ -192,9 +192,9 @@ Deno.test("a proxy that misbehaves is a DialError of phase proxy, with the reaso
         await sendText(conn, "HTTP/1.1 200 OK\r\n");
         for (;;) await sendText(conn, `x: ${"y".repeat(1000)}\r\n`);
       },
-      /must be <= 8192 octets/,
+      /must be <= 8192 bytes/,
     ],
-    ["talks on", answers("HTTP/1.1 200 OK\r\n\r\nhello"), /octets before the tunnel was used/],
+    ["talks on", answers("HTTP/1.1 200 OK\r\n\r\nhello"), /bytes before the tunnel was used/],
   ];
   for (const [name, serve, reason] of cases) {
     await using proxy = odd(serve);
