@@ -268,7 +268,8 @@ function isFinal(error: unknown): boolean {
   if (error instanceof TypeError) return true;
   // The server's, of a login or of a watch it did not take.
   if (error instanceof KvError) {
-    return isStatus(error.cause) ? isFinal(error.cause) : isTokenRefusal(error.reason);
+    const { cause, reason } = error;
+    return isStatus(cause) || cause instanceof KvError ? isFinal(cause) : isTokenRefusal(reason);
   }
   if (!isStatus(error)) return false;
   if (error.code === code.UNIMPLEMENTED) return true;

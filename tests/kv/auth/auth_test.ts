@@ -12,7 +12,8 @@ import { Etcd, findEtcd } from "../../../support/etcd.ts";
 import { peerTest } from "../../../support/peers.ts";
 import { jwtFlags } from "../../../support/jwt.ts";
 import { OPENSSL } from "../../../support/certificate.ts";
-import { rejected } from "../../../support/kv.ts";
+import { FaultProxy } from "../../../support/fault_proxy.ts";
+import { readEvents, rejected } from "../../../support/kv.ts";
 
 const needs = [[
   "etcd",
@@ -272,6 +273,84 @@ peerTest(
     });
   },
 );
+
+/** Puts numbers under "open/n", one after the other, until stopped; gives how many. */
+function counting(client: kv.Client): () => Promise<number> {
+  let stopped = false;
+  let count = 0;
+  const done = (async () => {
+    while (!stopped) {
+      await client.put({ key: "open/n", value: String(++count) });
+      await delay(5);
+    }
+  })();
+  return async () => {
+    stopped = true;
+    await done;
+    return count;
+  };
+}
+
+for (const kind of ["simple tokens", "JSON web tokens"]) {
+  peerTest(
+    `no event is lost and no lease, though ${kind} end and connections break`,
+    { needs: [...needs, OPENSSL] },
+    async () => {
+      await using jwt = await jwtFlags("1s");
+      const flags = kind === "simple tokens"
+        ? ["--auth-token=simple", "--auth-token-ttl=1"]
+        : jwt.flags;
+      await using etcd = await Etcd.start({ flags: [CHEAP, ...flags] });
+      await withUsers(etcd);
+      await using proxy = new FaultProxy({ target: etcd.endpoint });
+      await using writer = as(etcd, root);
+      // Waits longer than tokens live, so that the streams' have ended when they break.
+      await using client = kv.newClient({ endpoints: [proxy.endpoint], auth: root });
+      const { ID } = await client.grant({ TTL: 4 });
+      const watches = [await client.watch({ key: "open/", prefix: true })];
+      const stop = counting(writer);
+      for (let round = 0; round < 3; round++) {
+        await delay(2_000);
+        // On the stream as it is: the server cancels it for the token the stream began with.
+        watches.push(await client.watch({ key: "open/", prefix: true, revision: 1 }));
+        await delay(500);
+        proxy.drop();
+        await writer.auth.userAdd({ name: `user${round}`, password: "x" });
+      }
+      const count = await stop();
+      const numbers = Array.from({ length: count }, (_, i) => String(i + 1));
+      for (const [i, watch] of watches.entries()) {
+        const events = await readEvents(watch, count + (i === 0 ? 0 : 1), 20_000);
+        assertEquals(
+          events.map(({ kv }) => kv).filter(({ key }) => key === "open/n").map(({ value }) =>
+            value
+          ),
+          numbers,
+        );
+        watch.close();
+      }
+      assert(!client.leaseSignal(ID).aborted, "the lease was lost");
+      assert((await client.ttl({ ID })).TTL > 0);
+    },
+  );
+}
+
+peerTest("a watch ends when the server does not take its user any more", { needs }, async () => {
+  await using etcd = await Etcd.start({ flags: [CHEAP] });
+  await withUsers(etcd);
+  await using proxy = new FaultProxy({ target: etcd.endpoint });
+  await using admin = as(etcd, root);
+  await using client = kv.newClient({ endpoints: [proxy.endpoint], auth: reader });
+  const watch = await client.watch({ key: "open/", prefix: true });
+  assertEquals(
+    (await rejected(client.watch({ key: "closed" }), kv.KvError)).reason,
+    "PERMISSION_DENIED",
+  );
+  await admin.auth.userChangePassword({ name: "reader", password: "other" });
+  proxy.drop();
+  const error = await rejected(watch.read(20_000), kv.LoginError);
+  assertEquals(error.reason, "AUTH_FAILED");
+});
 
 Deno.test("a password goes over plaintext to this machine only, unless it is allowed", async () => {
   const local = ["127.0.0.1:1", "localhost:1", "[::1]:1", "http://127.8.8.8:1"];
