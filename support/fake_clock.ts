@@ -12,24 +12,33 @@ import type { Alarm, AlarmClock } from "../http/time/clock.ts";
 import type { Time } from "../http/time/time.ts";
 import { TimerWheel } from "../http/time/timer_wheel.ts";
 
-/**
- * Turns of the event loop in which the consequences of one moment happen where all is in memory: what
- * gives way to others does so for 61.
- */
-const IN_MEMORY = 150;
+/** How long the consequences of one moment may take: rounds of so many turns of the event loop. */
+export interface Settling {
+  readonly rounds: number;
+  readonly turns: number;
+  /** Real milliseconds of rest after each round. */
+  readonly restMs: number;
+}
+
+/** Where all is in memory. What gives way to others does so for 61 turns. */
+const IN_MEMORY: Settling = { rounds: 1, turns: 150, restMs: 0 };
 
 /**
- * The same where a test has sockets, both ends of them in this process: of a loop that is never idle
- * the platform looks after them in every 61st turn, and what one end says the other may answer.
+ * Where a test has sockets, both ends of them in this process: of a loop that is never idle the platform
+ * looks after them in every 61st turn, and on a busy machine the system brings what was sent only when
+ * it gets to it.
  */
-export const OVER_SOCKETS: number = 12 * 61;
+export const OVER_SOCKETS: Settling = { rounds: 5, turns: 61, restMs: 1 };
 
 /** Real milliseconds that something is waited for for which no alarm is set. */
 const PATIENCE_MS = 30_000;
 
 /** Lets promises settle and what was put off to the next turns of the event loop happen. */
-export async function settle(turns: number = IN_MEMORY): Promise<void> {
-  for (let i = 0; i < turns; i++) await new Promise<void>((resolve) => setImmediate(resolve));
+export async function settle({ rounds, turns, restMs }: Settling = IN_MEMORY): Promise<void> {
+  for (let round = 0; round < rounds; round++) {
+    for (let i = 0; i < turns; i++) await new Promise<void>((resolve) => setImmediate(resolve));
+    if (restMs > 0) await new Promise<void>((resolve) => setTimeout(resolve, restMs));
+  }
 }
 
 class FakeAlarm implements Alarm {
@@ -56,14 +65,14 @@ class FakeAlarm implements Alarm {
 /** See the module. */
 export class FakeClock implements AlarmClock {
   #now = 1000;
-  readonly #turns: number;
+  readonly #settling: Settling;
   readonly #alarms = new Set<FakeAlarm>();
   /** The clock with timers that go by it. */
   readonly time: Time = { clock: this, timers: new TimerWheel(this) };
 
-  /** What a moment causes happens within so many turns of the event loop. */
-  constructor(turns: number = IN_MEMORY) {
-    this.#turns = turns;
+  /** `settling` is how long what a moment causes may take. */
+  constructor(settling: Settling = IN_MEMORY) {
+    this.#settling = settling;
   }
 
   now(): number {
@@ -100,8 +109,8 @@ export class FakeClock implements AlarmClock {
    */
   async advance(ms: number): Promise<void> {
     const until = this.#now + ms;
-    await settle(this.#turns);
-    while (this.#ringNext(until)) await settle(this.#turns);
+    await settle(this.#settling);
+    while (this.#ringNext(until)) await settle(this.#settling);
     this.#now = until;
   }
 
@@ -112,7 +121,7 @@ export class FakeClock implements AlarmClock {
     const done = () => settled = true;
     promise.then(done, done);
     for (;;) {
-      await settle(this.#turns);
+      await settle(this.#settling);
       if (settled) return true;
       if (this.#ringNext(end)) continue;
       this.#now = end;
@@ -131,7 +140,7 @@ export class FakeClock implements AlarmClock {
     promise.then(done, done);
     const began = performance.now();
     for (;;) {
-      await settle(this.#turns);
+      await settle(this.#settling);
       if (settled) break;
       if (this.#ringNext(start + mostMs)) continue;
       if (this.#alarms.size > 0) throw new Error(`Not settled after ${mostMs} ms`);

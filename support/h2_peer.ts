@@ -59,10 +59,15 @@ export class Harness {
     options: ConnectionOptions = {},
     handshake = true,
   ) {
-    this.connection = new Connection(role, {
-      wantWrite: () => {},
-      onGoAway: (code) => this.log.push(`goaway ${code}`),
-    }, { accept: () => this.stream() }, options);
+    this.connection = new Connection(
+      role,
+      {
+        wantWrite: () => {},
+        onGoAway: (code) => this.log.push(`goaway ${code}`),
+      },
+      { accept: () => this.stream() },
+      options,
+    );
     this.connection.start();
     this.sent();
     if (!handshake) return;

@@ -1,6 +1,6 @@
 /** An HTTP/2 client that sends any frames and tells, line by line, what comes back. */
 import { FRAME_HEADER_SIZE, PREFACE } from "../http/h2/frame.ts";
-import { concat, settings, settingsAck, Transcript } from "./frames.ts";
+import { concat, ping, settings, settingsAck, Transcript } from "./frames.ts";
 
 /** How the server's side ended: null while it has not. */
 export type End = "eof" | "reset" | null;
@@ -34,6 +34,14 @@ export class RawH2 {
   async send(...parts: Uint8Array[]): Promise<void> {
     const bytes = concat(...parts);
     for (let at = 0; at < bytes.length;) at += await this.#conn.write(bytes.subarray(at));
+  }
+
+  /** Waits until the server has read all that was sent: it answers a PING behind it. */
+  async heard(): Promise<void> {
+    const answers = () => this.lines.filter((line) => line === "PING 0 ACK").length;
+    const before = answers();
+    await this.send(ping());
+    await this.until(() => answers() > before);
   }
 
   /** Waits for a line that begins so; the end of the connection is an error. */

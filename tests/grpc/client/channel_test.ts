@@ -8,9 +8,17 @@ import { GREETER } from "../../../support/greeter.ts";
 import { Greeters, names } from "../../../support/greeters.ts";
 import { freePort } from "../../../support/ports.ts";
 import { frames, RawServer, until } from "../../../support/raw_server.ts";
+import { newClientAt } from "../../../grpc/client/conn.ts";
+import { SYSTEM_TIME, type Time } from "../../../http/time/time.ts";
+import { FakeClock, OVER_SOCKETS } from "../../../support/fake_clock.ts";
 
-function connect(targets: string[], options: Partial<grpc.ClientOptions> = {}) {
-  const conn = grpc.newClient({ targets, ...options });
+/** By a clock of its own, or by the system's. */
+function connect(
+  targets: string[],
+  options: Partial<grpc.ClientOptions> = {},
+  { time }: { time: Time } = { time: SYSTEM_TIME },
+) {
+  const conn = newClientAt(time, { targets, ...options });
   return { conn, greeter: grpc.newService(conn, GREETER) };
 }
 
@@ -30,10 +38,11 @@ function shares(text: string): Record<string, number> {
 Deno.test("the first calls go to the targets in turn, one after the other and all at once", async () => {
   await using greeters = new Greeters();
   const targets = ["a", "b", "c"].map((name) => greeters.start(name).addr);
-  const one = connect(targets);
+  // However busy the machine is: those that are being opened keep their turn.
+  const one = connect(targets, {}, new FakeClock());
   await using _one = one.conn;
   assertEquals(await names(one.greeter, 9), "abcabcabc");
-  const many = connect(targets);
+  const many = connect(targets, {}, new FakeClock());
   await using _many = many.conn;
   const said = await Promise.all(
     Array.from({ length: 9 }, () => many.greeter.SayHello({}, 10_000)),
@@ -100,7 +109,7 @@ Deno.test("a connection that ends is opened again without a call", async () => {
 Deno.test("targets with the same address share one connection and keep their turns", async () => {
   await using greeters = new Greeters();
   const [a, b] = ["a", "b"].map((name) => greeters.start(name).addr);
-  const { conn, greeter } = connect([a!, a!, b!]);
+  const { conn, greeter } = connect([a!, a!, b!], {}, new FakeClock());
   await using _conn = conn;
   assertEquals(await names(greeter, 6), "aabaab");
   assertEquals(greeters.peers.a!.size, 1);
@@ -227,13 +236,16 @@ Deno.test("the server is told what is left of the time when a call had to wait",
     },
   });
   const port = freePort();
-  const { conn, greeter } = connect([`127.0.0.1:${port}`], { backoff: { initial: 10, max: 20 } });
-  await using _conn = conn;
-  const call = greeter.SayHello({}, { waitForReady: true, timeout: 30_000 });
-  await delay(100);
+  const clock = new FakeClock(OVER_SOCKETS);
+  const options = { backoff: { initial: 1000, max: 1000 } };
+  const { conn, greeter } = connect([`127.0.0.1:${port}`], options, clock);
+  const call = greeter.SayHello({}, { waitForReady: true, timeout: 300_000 });
+  await clock.advance(100_000);
   await using _server = grpc.listen({ addr: `127.0.0.1:${port}`, registrar });
-  await call;
-  assert(told > 0 && told <= 29_910, `told ${told} ms`);
+  const took = await clock.until(call) + 100_000;
+  assert(told > 0 && told <= 300_000 - took + 8 + 1200, `told ${told} ms after ${took} ms`);
+  assert(told <= 200_000, `told ${told} ms`);
+  await clock.until(conn.close());
 });
 
 Deno.test("a client finds a server that was started after it", async () => {
@@ -260,11 +272,16 @@ Deno.test("a server that takes connections and drops them is not asked without a
     await conn.start([3, 0]);
     await delay(5);
   }));
-  const { conn, greeter } = connect([`127.0.0.1:${server.port}`], { backoff: { initial: 100 } });
-  await using _conn = conn;
-  const call = greeter.SayHello({}, { timeout: 300, waitForReady: true });
-  assertEquals(await codeOf(call), Code.DeadlineExceeded);
+  const clock = new FakeClock(OVER_SOCKETS);
+  const options = { backoff: { initial: 10_000 } };
+  const { conn, greeter } = connect([`127.0.0.1:${server.port}`], options, clock);
+  const code = codeOf(greeter.SayHello({}, { timeout: 30_000, waitForReady: true }));
+  // The server hangs up in its own time.
+  while (accepted < 2) await clock.advance(1000);
+  await clock.until(code);
+  assertEquals(await code, Code.DeadlineExceeded);
   assert(accepted <= 4, `${accepted} connections`);
+  await clock.until(conn.close());
 });
 
 Deno.test("targets are IPv6 addresses too, and errors name them as they were written", async () => {

@@ -7,6 +7,8 @@ import { GREETER, type Request } from "../../../support/greeter.ts";
 import { Greeters, names } from "../../../support/greeters.ts";
 import { peerTest } from "../../../support/peers.ts";
 import { freePort } from "../../../support/ports.ts";
+import { newClientAt } from "../../../grpc/client/conn.ts";
+import { FakeClock, OVER_SOCKETS } from "../../../support/fake_clock.ts";
 import { parseTarget, resolveTarget } from "../../../grpc/client/resolver.ts";
 
 /** A name whose addresses change; every address of 127.0.0.0/8 is this machine. */
@@ -26,21 +28,28 @@ class Name {
 }
 
 function connect(name: Name, port: number, resolve: grpc.ResolveOptions) {
-  const conn = grpc.newClient({
+  const clock = new FakeClock(OVER_SOCKETS);
+  const conn = newClientAt(clock.time, {
     targets: [`dns://service.test:${port}`],
     lookup: name.lookup,
     backoff: { initial: 10, max: 20 },
     resolve,
   });
-  return { conn, greeter: grpc.newService(conn, GREETER) };
+  return { clock, conn, greeter: grpc.newService(conn, GREETER) };
 }
 
 /** Calls until the answers of `count` calls are those wanted, in whatever order. */
-async function untilNames(greeter: grpc.DynamicService, wanted: string): Promise<void> {
+async function untilNames(
+  clock: FakeClock,
+  greeter: grpc.DynamicService,
+  wanted: string,
+): Promise<void> {
   for (let i = 0; i < 2000; i++) {
-    const said = await names(greeter, wanted.length, { timeout: 10_000, waitForReady: true });
+    const calls = names(greeter, wanted.length, { waitForReady: true });
+    await clock.until(calls);
+    const said = await calls;
     if ([...said].sort().join("") === wanted) return;
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await clock.advance(5);
   }
   throw new Error(`${wanted} never answered`);
 }
@@ -50,12 +59,12 @@ Deno.test("a name is looked up again when a connection ends, though others are l
   const port = freePort();
   for (const n of [2, 3, 4]) greeters.start(`${n}`, { addr: `127.0.0.${n}:${port}` });
   const name = new Name("127.0.0.2", "127.0.0.3");
-  const { conn, greeter } = connect(name, port, { interval: Infinity, minInterval: 20 });
+  const { clock, conn, greeter } = connect(name, port, { interval: Infinity, minInterval: 20 });
   await using _conn = conn;
   assertEquals(await names(greeter, 4), "2323");
   name.addresses = ["127.0.0.2", "127.0.0.4"];
   await greeters.stop("3");
-  await untilNames(greeter, "2244");
+  await untilNames(clock, greeter, "2244");
   // What stayed has kept its connection.
   assertEquals(greeters.peers["2"]!.size, 1);
 });
@@ -65,16 +74,16 @@ Deno.test("servers that are added are found, those that are gone end their calls
   const port = freePort();
   for (const n of [2, 3]) greeters.start(`${n}`, { addr: `127.0.0.${n}:${port}` });
   const name = new Name("127.0.0.2");
-  const { conn, greeter } = connect(name, port, { interval: 20 });
+  const { clock, conn, greeter } = connect(name, port, { interval: 20 });
   await using _conn = conn;
   using chat = await greeter.Chat(20_000);
   await chat.write({ name: "before" });
   assertEquals((await chat.read(10_000)).message, "before");
   assertEquals(greeters.calls["2"], 1);
   name.addresses = ["127.0.0.2", "127.0.0.3"];
-  await untilNames(greeter, "2233");
+  await untilNames(clock, greeter, "2233");
   name.addresses = ["127.0.0.3"];
-  await untilNames(greeter, "3333");
+  await untilNames(clock, greeter, "3333");
   await chat.write({ name: "still" });
   assertEquals((await chat.read(10_000)).message, "still");
   chat.closeWrite();
@@ -86,12 +95,12 @@ Deno.test("names are looked up at most once in the least interval", async () => 
   const port = freePort();
   greeters.start("2", { addr: `127.0.0.2:${port}` });
   const name = new Name("127.0.0.2", "127.0.0.3");
-  const { conn, greeter } = connect(name, port, {});
+  const { clock, conn, greeter } = connect(name, port, {});
   await using _conn = conn;
   // The second address fails again and again.
   for (let i = 0; i < 20; i++) {
     await names(greeter, 2);
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await clock.advance(10);
   }
   assertEquals(name.lookups, 1);
 });
@@ -101,12 +110,15 @@ Deno.test("a name that is no longer found keeps its addresses", async () => {
   const port = freePort();
   greeters.start("2", { addr: `127.0.0.2:${port}` });
   const name = new Name("127.0.0.2");
-  const { conn, greeter } = connect(name, port, { interval: 10 });
+  const { clock, conn, greeter } = connect(name, port, { interval: 10 });
   await using _conn = conn;
   await names(greeter, 1);
   name.addresses = [];
   const { lookups } = name;
-  while (name.lookups === lookups) await names(greeter, 1);
+  while (name.lookups === lookups) {
+    await names(greeter, 1);
+    await clock.advance(5);
+  }
   assertEquals(await names(greeter, 3), "222");
 });
 
@@ -115,13 +127,16 @@ Deno.test("addresses that come in another order keep their turns and connections
   const port = freePort();
   for (const n of [2, 3, 4]) greeters.start(`${n}`, { addr: `127.0.0.${n}:${port}` });
   const name = new Name("127.0.0.2", "127.0.0.3", "127.0.0.4");
-  const { conn, greeter } = connect(name, port, { interval: 5 });
+  const { clock, conn, greeter } = connect(name, port, { interval: 5 });
   await using _conn = conn;
   assertEquals(await names(greeter, 6), "234234");
   name.addresses = ["127.0.0.4", "127.0.0.2", "127.0.0.3", "127.0.0.4"];
   const { lookups } = name;
   let said = "";
-  while (name.lookups < lookups + 3) said += await names(greeter, 3);
+  while (name.lookups < lookups + 3) {
+    said += await names(greeter, 3);
+    await clock.advance(5);
+  }
   assertEquals(said, "234".repeat(said.length / 3));
   for (const n of [2, 3, 4]) assertEquals(greeters.peers[n]!.size, 1);
 });

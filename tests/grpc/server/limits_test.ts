@@ -1,7 +1,9 @@
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { grpc, http } from "@sluice/sluice";
-import { serveOptions } from "../../../grpc/server/server.ts";
+import { grpc, type http } from "@sluice/sluice";
+import { listenAt, serveOptions } from "../../../grpc/server/server.ts";
+import { listenAt as listenHttpAt } from "../../../http/server/listen.ts";
+import { FakeClock, OVER_SOCKETS, settle } from "../../../support/fake_clock.ts";
 import { data, headers } from "../../../support/frames.ts";
 import { GREETER, type Request } from "../../../support/greeter.ts";
 import { RawH2 } from "../../../support/raw_h2.ts";
@@ -27,10 +29,12 @@ const BEGUN = Uint8Array.of(0, 0, 0, 1, 0, 0x12);
 /** Both servers calls may come to. */
 const SERVERS: Record<
   string,
-  (registrar: grpc.Registrar, limits: http.ServerLimits) => grpc.GrpcServer
+  (clock: FakeClock, registrar: grpc.Registrar, limits: http.ServerLimits) => grpc.GrpcServer
 > = {
-  "grpc.listen": (registrar, limits) => grpc.listen({ addr: "127.0.0.1:0", registrar, limits }),
-  "http.listen": (registrar, limits) => http.listen({ addr: "127.0.0.1:0", registrar, limits }),
+  "grpc.listen": ({ time }, registrar, limits) =>
+    listenAt(time, { addr: "127.0.0.1:0", registrar, limits }),
+  "http.listen": ({ time }, registrar, limits) =>
+    listenHttpAt(time, { addr: "127.0.0.1:0", registrar, limits }),
 };
 
 for (const [name, listen] of Object.entries(SERVERS)) {
@@ -48,7 +52,8 @@ for (const [name, listen] of Object.entries(SERVERS)) {
         for await (const _ of messages) yield {};
       },
     });
-    await using server = listen(registrar, { bodyTimeout: 80, drainTimeout: 200 });
+    const clock = new FakeClock(OVER_SOCKETS);
+    const server = listen(clock, registrar, { bodyTimeout: 20_000, keepaliveInterval: 0 });
     const raw = await RawH2.open(server.port);
     await raw.send(
       // Streams may be idle between messages; only what has begun must come.
@@ -65,6 +70,10 @@ for (const [name, listen] of Object.entries(SERVERS)) {
       headers(13, call("Chat")),
       data(13, BEGUN.subarray(0, 3)),
     );
+    await raw.heard();
+    await clock.advance(19_000);
+    assert(!raw.lines.some((line) => line.startsWith("HEADERS")), raw.lines.join("\n"));
+    await clock.advance(1100);
     for (const id of [3, 5, 7, 9, 11, 13]) {
       const line = await raw.line(`HEADERS ${id} END_STREAM`);
       assert(line.includes("grpc-status=4 "), line);
@@ -72,8 +81,10 @@ for (const [name, listen] of Object.entries(SERVERS)) {
     }
     assertEquals(requests, 1);
     await raw.send(data(1, EMPTY, true));
-    assert((await raw.line("HEADERS 1 END_STREAM")).includes("grpc-status=0"));
+    const answer = await raw.line("HEADERS 1 END_STREAM");
+    assert(answer.includes("grpc-status=0"), answer);
     await raw.close();
+    await clock.until(server.close());
   });
 
   Deno.test(`${name}: a request that comes piece by piece is waited for`, async () => {
@@ -81,20 +92,24 @@ for (const [name, listen] of Object.entries(SERVERS)) {
     registrar.register(GREETER, {
       SayHello: ({ payload }: Request) => ({ message: String(payload.length) }),
     });
-    await using server = listen(registrar, {
-      bodyTimeout: 1000,
+    const clock = new FakeClock(OVER_SOCKETS);
+    const server = listen(clock, registrar, {
+      bodyTimeout: 20_000,
       minBodyRate: 0,
-      drainTimeout: 200,
+      keepaliveInterval: 0,
     });
     const raw = await RawH2.open(server.port);
     await raw.send(headers(1, call("SayHello")));
     const request = Uint8Array.of(0, 0, 0, 0, 10, 0x12, 8, 1, 2, 3, 4, 5, 6, 7, 8);
     for (let i = 0; i < request.length; i++) {
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await clock.advance(5000);
       await raw.send(data(1, request.subarray(i, i + 1), i === request.length - 1));
+      await raw.heard();
     }
-    assert((await raw.line("HEADERS 1 END_STREAM")).includes("grpc-status=0"));
+    const answer = await raw.line("HEADERS 1 END_STREAM");
+    assert(answer.includes("grpc-status=0"), answer);
     await raw.close();
+    await clock.until(server.close());
   });
 
   Deno.test(`${name}: maxHandlers counts calls, which get UNAVAILABLE beyond it`, async () => {
@@ -112,7 +127,7 @@ for (const [name, listen] of Object.entries(SERVERS)) {
         await new Promise<void>((resolve) => held.push(resolve));
       },
     });
-    await using server = listen(registrar, { maxHandlers: 2, drainTimeout: 200 });
+    await using server = listen(new FakeClock(), registrar, { maxHandlers: 2 });
     await using conn = grpc.newClient({ targets: [server.addr] });
     const greeter = grpc.newService(conn, GREETER);
     const running = new Promise<void>((resolve) => started = resolve);
@@ -145,18 +160,22 @@ for (const [name, listen] of Object.entries(SERVERS)) {
 Deno.test("minBodyRate ends calls whose message drips", async () => {
   const registrar = new grpc.Registrar();
   registrar.register(GREETER, { SayHello: () => ({}) });
-  await using server = grpc.listen({
+  const clock = new FakeClock(OVER_SOCKETS);
+  const server = listenAt(clock.time, {
     addr: "127.0.0.1:0",
     registrar,
-    limits: { minBodyRate: 1000, bodyTimeout: 60_000, drainTimeout: 200 },
+    limits: { minBodyRate: 1000, bodyTimeout: 60_000 },
   });
   const raw = await RawH2.open(server.port);
   await raw.send(headers(1, call("SayHello")), data(1, BEGUN));
-  const timer = setInterval(() => raw.send(data(1, Uint8Array.of(1))), 50);
-  const line = await raw.line("HEADERS 1 END_STREAM");
-  clearInterval(timer);
+  const ended = raw.line("HEADERS 1 END_STREAM");
+  const begun = clock.now();
+  do await raw.send(data(1, Uint8Array.of(1))); while (!await clock.within(500, ended));
+  assert(clock.now() - begun < 30_000);
+  const line = await ended;
   assert(line.includes("grpc-status=4 ") && line.includes("limits.minBodyRate"), line);
   await raw.close();
+  await clock.until(server.close());
 });
 
 Deno.test("defaults of grpc.listen are those documented; what is given counts", async () => {
@@ -229,32 +248,42 @@ Deno.test("a client that is held back is not blamed for its silence", async () =
       return { message: String(sum) };
     },
   });
-  await using server = grpc.listen({
+  const clock = new FakeClock(OVER_SOCKETS);
+  const server = listenAt(clock.time, {
     addr: "127.0.0.1:0",
     registrar,
-    limits: { bodyTimeout: 100, drainTimeout: 200 },
+    limits: { bodyTimeout: 20_000 },
   });
-  await using conn = grpc.newClient({ targets: [server.addr] });
+  const conn = grpc.newClient({ targets: [server.addr] });
   const sums = await grpc.newService(conn, GREETER).SumSizes!();
   const count = 60;
+  let written = 0;
   // More than fits: the client waits for the handler, in the middle of a message.
   const writing = (async () => {
-    for (let i = 0; i < count; i++) await sums.write({ payload: new Uint8Array(100_003) });
+    for (; written < count; written++) await sums.write({ payload: new Uint8Array(100_003) });
     sums.closeWrite();
   })();
-  await new Promise((resolve) => setTimeout(resolve, 500));
+  for (let before = -1; before !== written;) {
+    before = written;
+    await settle(OVER_SOCKETS);
+  }
+  assert(written < count);
+  await clock.advance(100_000);
   go.resolve();
   await writing;
   assertEquals((await sums.read()).message, String(count * 100_003));
+  await conn.close();
+  await clock.until(server.close());
 });
 
 Deno.test("limits of connections hold on gRPC servers: age, and connections of one address", async () => {
   const registrar = new grpc.Registrar();
   registrar.register(GREETER, { SayHello: () => ({}) });
-  await using server = grpc.listen({
+  const clock = new FakeClock(OVER_SOCKETS);
+  const server = listenAt(clock.time, {
     addr: "127.0.0.1:0",
     registrar,
-    limits: { maxConnectionAge: 100, maxConnectionsPerAddress: 1, drainTimeout: 200 },
+    limits: { maxConnectionAge: 10_000, maxConnectionsPerAddress: 1 },
   });
   const raw = await RawH2.open(server.port);
   await raw.send(headers(1, call("SayHello")), data(1, EMPTY, true));
@@ -262,7 +291,9 @@ Deno.test("limits of connections hold on gRPC servers: age, and connections of o
   const conn = await Deno.connect({ port: server.port });
   assertEquals(await conn.read(new Uint8Array(1)).catch(() => null), null);
   conn.close();
-  await raw.line("GOAWAY");
-  await raw.end();
+  const took = await clock.until(raw.line("GOAWAY"));
+  assert(took >= 9000, `${took} ms`);
+  await clock.until(raw.end());
   await raw.close();
+  await clock.until(server.close());
 });

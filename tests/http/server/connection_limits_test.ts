@@ -303,7 +303,8 @@ Deno.test("a vanished HTTP/2 client is found by a PING, with streams or without"
       await raw.send(headers(1, fields, { end: true }));
       answer = await server.waits();
     }
-    const took = await server.clock.until(raw.line("PING 0"));
+    await raw.heard();
+    const took = await server.clock.until(raw.until(() => raw.lines.includes("PING 0")));
     assert(took >= 49_900, `${took} ms`);
     await server.clock.until(raw.end());
     await raw.close();
@@ -316,6 +317,7 @@ Deno.test("keepaliveInterval or keepaliveTimeout of 0 sends no PING", async () =
     const limits = { keepaliveInterval: 10_000, keepaliveTimeout: 10_000, [name]: 0 };
     await using server = serve(limits);
     const raw = await RawH2.open(server.port);
+    await raw.heard();
     await server.clock.advance(50_000);
     await raw.send(ping());
     await raw.line("PING 0 ACK");

@@ -77,6 +77,7 @@ for (const path of ["/big", "/pieces"]) {
     await using server = serve();
     const raw = await RawH2.open(server.port, [INITIAL_WINDOW_SIZE, 1]);
     await raw.send(headers(1, get(path), { end: true }));
+    await raw.heard();
     const reset = raw.line("RST_STREAM 1");
     await every(server.clock, 500, reset, () => raw.send(windowUpdate(1, 1)));
     assertEquals(await reset, `RST_STREAM 1 ${ErrorCode.CANCEL}`);
@@ -95,6 +96,7 @@ for (const path of ["/big", "/pieces"]) {
     await using server = serve();
     const raw = await RawH2.open(server.port, [INITIAL_WINDOW_SIZE, 0]);
     await raw.send(headers(1, get(path), { end: true }));
+    await raw.heard();
     const reset = raw.line("RST_STREAM 1");
     const took = await server.clock.until(reset);
     assert(took >= STRICT.writeTimeout, `${took} ms`);
@@ -112,6 +114,7 @@ Deno.test("a connection whose window opens byte by byte is ended", async () => {
   await using server = serve();
   const raw = await RawH2.open(server.port, [INITIAL_WINDOW_SIZE, 16 << 20]);
   await raw.send(headers(1, get("/big"), { end: true }), headers(3, get("/big"), { end: true }));
+  await raw.heard();
   const goAway = raw.line("GOAWAY");
   await every(server.clock, 500, goAway, () => raw.send(windowUpdate(0, 1)));
   assertEquals(await goAway, `GOAWAY 0 3 ${ErrorCode.ENHANCE_YOUR_CALM}`);
@@ -147,8 +150,12 @@ Deno.test("a slow reader above the least rate gets everything, however long it t
   });
   const raw = await RawH2.open(server.port, [INITIAL_WINDOW_SIZE, 1000]);
   await raw.send(headers(1, get("/"), { end: true }));
+  await raw.heard();
   const ended = raw.line("DATA 1 END_STREAM");
-  const took = await every(server.clock, 450, ended, () => raw.send(windowUpdate(1, 500)));
+  const took = await every(server.clock, 450, ended, async () => {
+    await raw.send(windowUpdate(1, 500));
+    await raw.heard();
+  });
   await ended;
   assertEquals(raw.received, size);
   assert(took > 4 * limits.writeTimeout, `${took} ms`);
@@ -168,6 +175,7 @@ Deno.test("a stream with nothing to send is never cut, nor one between two piece
   });
   const raw = await RawH2.open(server.port);
   await raw.send(headers(1, get("/"), { end: true }));
+  await raw.heard();
   await server.clock.until(raw.line("DATA 1 END_STREAM"));
   assertEquals(raw.received, 23);
   await raw.close();
@@ -177,6 +185,7 @@ Deno.test("writeTimeout 0 switches both limits off", async () => {
   await using server = serve({ limits: { ...STRICT, writeTimeout: 0 } });
   const raw = await RawH2.open(server.port, [INITIAL_WINDOW_SIZE, 1]);
   await raw.send(headers(1, get("/big"), { end: true }));
+  await raw.heard();
   await raw.line("DATA 1 ");
   await server.clock.advance(60_000);
   await raw.send(windowUpdate(1, 1));
@@ -206,6 +215,7 @@ for (const method of ["SayHello", "ListReplies"]) {
     const fields = [...REQUEST, "content-type", "application/grpc", "te", "trailers"];
     fields[5] = `/test.Greeter/${method}`;
     await raw.send(headers(1, fields), data(1, new Uint8Array(5), true));
+    await raw.heard();
     const reset = raw.line("RST_STREAM 1");
     await every(server.clock, 500, reset, () => raw.send(windowUpdate(1, 1)));
     assertEquals(await reset, `RST_STREAM 1 ${ErrorCode.CANCEL}`);
