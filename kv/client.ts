@@ -20,6 +20,9 @@ import { cancelled, ClientClosedError, KvError, UnknownOutcomeError } from "./er
 import { KeyspaceClient } from "./keyspace_client.ts";
 import { LeaseKeeper } from "./lease.ts";
 import { Namespace } from "./namespace.ts";
+import { type Maintenance, maintenanceOf } from "./maintenance/maintenance.ts";
+import { MemberLinks } from "./maintenance/member_links.ts";
+import { maintenanceService } from "./maintenance/service.ts";
 import type { Observer } from "./observer.ts";
 import {
   compactMessage,
@@ -117,6 +120,8 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
   #endpoints: readonly string[];
   #auth: Auth | undefined;
   #cluster: Cluster | undefined;
+  #maintenance: Maintenance | undefined;
+  readonly #links: MemberLinks;
   readonly #sync: AutoSync | undefined;
   #closing: Promise<void> | null = null;
 
@@ -130,12 +135,14 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
     this.#endpoints = [...options.endpoints];
     this.#conn = newConn(settings.grpc);
     this.#login = new Calls({ settings, clock });
-    this.#calls = new Calls({
+    const parts = {
       settings,
       clock,
       credentials: credentials ?? this.#credentials(settings.auth, clock),
       observer,
-    });
+    };
+    this.#calls = new Calls(parts);
+    this.#links = new MemberLinks(parts);
     this.#kv = kvService(this.#conn);
     this.#lease = leaseService(this.#conn);
     this.#leases = new LeaseKeeper({
@@ -173,6 +180,16 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
       service: clusterService(this.#conn),
       secure: this.#settings.grpc.tls !== false,
       use: (endpoints) => this.setEndpoints(endpoints),
+    });
+  }
+
+  /** Upkeep: how members are, alarms, snapshots, leadership. */
+  get maintenance(): Maintenance {
+    return this.#maintenance ??= maintenanceOf({
+      calls: this.#calls,
+      service: maintenanceService(this.#conn),
+      links: this.#links,
+      endpoints: () => this.#endpoints,
     });
   }
 
@@ -460,7 +477,12 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
     this.#calls.close();
     this.#login.close();
     this.#sync?.stop();
-    await Promise.all([this.#watches.close(), this.#leases.close(), this.#conn.close()]);
+    await Promise.all([
+      this.#watches.close(),
+      this.#leases.close(),
+      this.#conn.close(),
+      this.#links.close(),
+    ]);
   }
 
   /** The same as `close()`. */

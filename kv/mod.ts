@@ -24,7 +24,7 @@
  * keyspace_client   what is made of a keyspace, for all keys and for a part of them
  * concurrency   sessions, locks, elections, transactions, barriers, queues
  * keyspace   what a client offers to locks, caches and scans
- * auth  cluster   users, roles and the token calls are sent with; members, endpoints
+ * auth  cluster  maintenance   users and tokens; members and endpoints; upkeep, a member at a time
  * watch  lease  watch_stream  txn   kept alive by the client
  * endless_stream   open for as long as watches or leases need it
  * calls   talk to the server
@@ -99,6 +99,21 @@ export {
   UnknownOutcomeError,
   WatchCanceledError,
 } from "./errors.ts";
+export { Maintenance } from "./maintenance/maintenance.ts";
+export type {
+  Alarm,
+  AlarmDisarmRequest,
+  AlarmResponse,
+  AlarmType,
+  EndpointRequest,
+  HashKVRequest,
+  HashKVResponse,
+  HashResponse,
+  MaintenanceResponse,
+  MoveLeaderRequest,
+  Snapshot,
+  StatusResponse,
+} from "./maintenance/types.ts";
 export type { Keyspace } from "./keyspace.ts";
 export { KeyspaceClient } from "./keyspace_client.ts";
 export { Namespace } from "./namespace.ts";

@@ -22,14 +22,17 @@ export interface FakeOptions {
   readonly kv?: Record<string, (request: any, context: grpc.CallContext) => unknown>;
   // deno-lint-ignore no-explicit-any
   readonly lease?: Record<string, (request: any, context: grpc.CallContext) => unknown>;
+  // deno-lint-ignore no-explicit-any
+  readonly maintenance?: Record<string, (request: any) => unknown>;
 }
 
 /** Starts the server on a free port. */
-export function fakeEtcd({ watch, kv = {}, lease = {} }: FakeOptions): grpc.GrpcServer {
+export function fakeEtcd({ watch, kv = {}, lease = {}, maintenance = {} }: FakeOptions): grpc.GrpcServer {
   const registrar = new grpc.Registrar();
   let streams = 0;
   registrar.register(schemaFile("kv"), "KV", { Range: () => ({ header: header(1n) }), ...kv });
   registrar.register(schemaFile("lease"), "Lease", lease);
+  registrar.register(schemaFile("maintenance"), "Maintenance", maintenance);
   if (watch !== undefined) {
     registrar.register(schemaFile("watch"), "Watch", {
       Watch: (requests: AsyncIterable<WatchMessage>, context: grpc.CallContext) =>

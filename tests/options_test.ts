@@ -164,6 +164,10 @@ const DOORS: Record<string, Door | readonly Door[]> = {
   "kv.MemberUpdateRequest": onClient((client, bag) => client.cluster.memberUpdate(bag)),
   "kv.DiscoverOptions": (bag) =>
     kv.discoverEndpoints("x.invalid", { servers: ["127.0.0.1:1"], timeout: 1, ...bag }),
+  "kv.EndpointRequest": onClient((client, bag) => client.maintenance.status(bag, 1_000)),
+  "kv.AlarmDisarmRequest": onClient((client, bag) => client.maintenance.alarmDisarm(bag)),
+  "kv.HashKVRequest": onClient((client, bag) => client.maintenance.hashKV(bag)),
+  "kv.MoveLeaderRequest": onClient((client, bag) => client.maintenance.moveLeader(bag)),
   "protoc.LoaderOptions": (bag) => new protoc.Loader(bag),
   "protoc.RootOptions": (bag) => new protoc.Loader().loadAll([], bag),
 };

@@ -1,0 +1,66 @@
+/**
+ * Connections to single members, for calls that are about one member and no other.
+ *
+ * @module
+ */
+import { type Conn, newClient as newConn } from "../../grpc/mod.ts";
+import { Calls } from "../calls.ts";
+import type { Clock } from "../clock.ts";
+import type { Credentials } from "../credentials.ts";
+import { type Settings, targetsOf } from "../endpoints.ts";
+import type { Observer } from "../observer.ts";
+import { type MaintenanceService, maintenanceService } from "./service.ts";
+
+/** Who makes the calls. */
+interface MemberLinksOptions {
+  readonly settings: Settings;
+  readonly clock: Clock;
+  readonly credentials: Credentials | undefined;
+  readonly observer: Observer | undefined;
+}
+
+/** A connection to one member. */
+interface MemberLink {
+  readonly calls: Calls;
+  readonly service: MaintenanceService;
+  /** Ends it. May be called again. */
+  close(): void;
+}
+
+/** See the module. Each is opened for one call: such calls are rare. */
+export class MemberLinks {
+  readonly #options: MemberLinksOptions;
+  readonly #open = new Map<Conn, Calls>();
+
+  constructor(options: MemberLinksOptions) {
+    this.#options = options;
+  }
+
+  /** Opens one. Throws `TypeError` if `endpoint` is none, or none that this client may talk to. */
+  open(endpoint: string): MemberLink {
+    const { settings, ...rest } = this.#options;
+    const { targets } = targetsOf([endpoint], settings.grpc.tls, settings.auth);
+    const conn = newConn({ ...settings.grpc, targets });
+    // There is no other member to ask.
+    const calls = new Calls({ settings: { ...settings, retry: 0 }, ...rest });
+    calls.endpoints = 1;
+    this.#open.set(conn, calls);
+    return {
+      calls,
+      service: maintenanceService(conn),
+      close: () => {
+        if (this.#open.delete(conn)) conn.close();
+      },
+    };
+  }
+
+  /** Ends all of them. */
+  async close(): Promise<void> {
+    const open = [...this.#open];
+    this.#open.clear();
+    await Promise.all(open.map(([conn, calls]) => {
+      calls.close();
+      return conn.close();
+    }));
+  }
+}
