@@ -31,6 +31,7 @@ import {
   grantMessage,
   keepsAlive,
   leaseId,
+  noticeOf,
   probeMessage,
   putMessage,
   readDelete,
@@ -397,7 +398,11 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
     if (this.#calls.closed) throw new ClientClosedError("watch");
     if (signal?.aborted) throw cancelled("watch", signal);
 
-    const watcher = new Watcher(this.#watches, message, state);
+    const watcher = new Watcher(this.#watches, {
+      request: message,
+      state,
+      onNotice: noticeOf(request),
+    });
     if (signal !== undefined) {
       const onAbort = () => watcher.close();
       signal.addEventListener("abort", onAbort, { once: true });

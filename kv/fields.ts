@@ -58,6 +58,7 @@ const FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
     "prevKv",
     "fragment",
     "filters",
+    "onNotice",
   ]),
 };
 

@@ -150,6 +150,7 @@ export type {
   TxnResult,
   WatchEvent,
   WatchFilters,
+  WatchNotice,
   WatchRequest,
   WatchResponse,
 } from "./types.ts";

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { checkCallback } from "../http/engine.ts";
 import { bytes, check, choice, FILTERS, flag, int64, range, required, shown } from "./fields.ts";
 import { jsonOf, withJson } from "./json.ts";
 import { keyValueOf } from "./key_value.ts";
@@ -196,6 +197,12 @@ export function watchMessage(request: WatchRequest, fragment: boolean): WatchCre
       ? fragment
       : flag("watch", "fragment", request.fragment),
   };
+}
+
+/** @throws {TypeError} If it is none. */
+export function noticeOf({ onNotice }: WatchRequest): WatchRequest["onNotice"] {
+  checkCallback("watch", "onNotice", onNotice);
+  return onNotice;
 }
 
 /** By the number of the filter. */

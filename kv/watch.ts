@@ -1,5 +1,8 @@
-import { quiet } from "../http/engine.ts";
-import type { WatchResponse } from "./types.ts";
+import { code } from "../grpc/mod.ts";
+import { MAX_TIMER_MS, quiet } from "../http/engine.ts";
+import { bag } from "./calls.ts";
+import { cancelled, KvError } from "./errors.ts";
+import type { CallOptions, WatchResponse } from "./types.ts";
 import type { Watcher } from "./watcher.ts";
 
 /** Makes another response of a response. */
@@ -20,9 +23,10 @@ export { changed, watchOf };
  * {@linkcode HistoryLostError} if the store is another one, {@linkcode WatchCanceledError} if the
  * server ended the watch.
  *
- * A slow reader holds up nobody: when 16 MiB of events wait, the watch is suspended on the server and
- * goes on at the same revision once half of them are read. (What a suspended watch has not seen yet
- * may be compacted meanwhile.)
+ * A slow reader holds up nobody: when 16 MiB of events wait, or its share of 256 MiB for all watches of
+ * the client, the watch is suspended on the server and goes on at the same revision once half of them
+ * are read. (What a suspended watch has not seen yet may be compacted meanwhile.) One response more may
+ * be held, whose size is bounded by `maxReceiveSize`; with that option, or `fragment`, by one revision.
  */
 export class Watch implements AsyncIterable<WatchResponse>, Disposable, AsyncDisposable {
   readonly #watcher: Watcher;
@@ -50,6 +54,40 @@ export class Watch implements AsyncIterable<WatchResponse>, Disposable, AsyncDis
    */
   get revision(): bigint {
     return this.#watcher.state.next;
+  }
+
+  /** The first revision whose events are seen: all there were from it on are given. */
+  get startRevision(): bigint {
+    return this.#watcher.state.start;
+  }
+
+  /**
+   * Asks the server how far the watch is, and resolves with the revision: everything up to it was read
+   * or waits to be read. With `progressNotify` a response says so too. Rejects with code
+   * DEADLINE_EXCEEDED when there is no answer in time, as while the watch is suspended.
+   *
+   * etcd before 3.4.25 and 3.5.8 answers at once, also while a watch still catches up with history.
+   */
+  requestProgress(options?: number | Pick<CallOptions, "timeout" | "signal">): Promise<bigint> {
+    return quiet(this.#progress(options));
+  }
+
+  async #progress(options: number | CallOptions | undefined): Promise<bigint> {
+    const { timeout, signal } = bag(options, undefined);
+    const limits = signal === undefined ? [] : [signal];
+    const inTime = timeout !== undefined && timeout <= MAX_TIMER_MS
+      ? AbortSignal.timeout(timeout)
+      : undefined;
+    if (inTime !== undefined) limits.push(inTime);
+    try {
+      return await this.#watcher.progress(
+        limits.length === 0 ? undefined : AbortSignal.any(limits),
+      );
+    } catch (error) {
+      if (signal?.aborted) throw cancelled("requestProgress", signal);
+      if (!inTime?.aborted) throw error;
+      throw new KvError("the server did not say how far the watch is", code.DEADLINE_EXCEEDED);
+    }
   }
 
   /**

@@ -23,7 +23,7 @@ export type Step =
   /** Nothing to deliver: a piece of a response, or events from before the start. */
   | { readonly kind: "none" }
   /** The watch is in place. */
-  | { readonly kind: "created" }
+  | { readonly kind: "created"; readonly revision: bigint }
   /** Everything up to the header's revision was delivered. */
   | { readonly kind: "progress"; readonly result: WatchResult }
   /** Events to deliver, complete revisions only. */
@@ -39,28 +39,35 @@ export type Step =
 
 const NONE: Step = { kind: "none" };
 
-/** Bytes that pieces of one response may have together before they are complete. */
-const MAX_FRAGMENTED_BYTES = 0x7fff_ffff;
+/**
+ * Bytes that the pieces of one revision may have together. etcd takes some 128 operations of 1.5 MiB
+ * in a transaction, and deletions of any number of keys.
+ */
+const MAX_REVISION_BYTES = 0x7fff_ffff;
 
 /** See the module. */
 export class WatchState {
+  /** The first revision wanted. */
+  readonly start: bigint;
   /** Events from this revision on are still to come; where a new stream has to start. */
   next: bigint;
   /** The highest revision the store is known to have reached. */
   seen: bigint;
   /** The cluster; 0n until it is known. */
   clusterId: bigint;
+  /** What came of a revision that is not complete. */
   #pieces: EventMessage[] = [];
   #size = 0;
 
   /** `next` is the first revision wanted; `seen` and `clusterId` come from a read made just before. */
   constructor(next: bigint, seen: bigint, clusterId: bigint) {
+    this.start = next;
     this.next = next;
     this.seen = seen;
     this.clusterId = clusterId;
   }
 
-  /** The stream broke: pieces of a response are worth nothing without the rest. */
+  /** The stream broke: pieces of a revision are worth nothing without the rest. */
   interrupt(): void {
     this.#pieces = [];
     this.#size = 0;
@@ -86,7 +93,7 @@ export class WatchState {
     if (result.created) {
       if (revision < this.seen) return { kind: "behind", revision };
       this.seen = revision;
-      return { kind: "created" };
+      return { kind: "created", revision };
     }
     if (result.events.length === 0 && !result.fragment && this.#pieces.length === 0) {
       return this.#progress(result, revision);
@@ -116,19 +123,14 @@ export class WatchState {
   #events(result: WatchResult, revision: bigint): Step {
     let { events } = result;
     if (result.fragment || this.#pieces.length > 0) {
-      for (const event of events) {
-        this.#pieces.push(event);
-        this.#size += sizeOf(event);
-      }
-      if (this.#size > MAX_FRAGMENTED_BYTES) {
+      events = this.#complete(result);
+      if (this.#size > MAX_REVISION_BYTES) {
         return failed(
-          cancelError(`the pieces of one response are larger than ${MAX_FRAGMENTED_BYTES} bytes`),
+          cancelError(`the events of one revision are larger than ${MAX_REVISION_BYTES} bytes`),
         );
       }
-      if (result.fragment) return NONE;
-      events = this.#pieces;
-      this.interrupt();
     }
+    if (events.length === 0) return NONE;
     // A member that fell behind may send what another one sent already.
     const fresh = events.filter((event) => event.kv!.modRevision >= this.next);
     if (fresh.length === 0) return NONE;
@@ -138,6 +140,37 @@ export class WatchState {
     if (last > this.seen) this.seen = last;
     return { kind: "events", result, events: fresh };
   }
+
+  /**
+   * Takes a piece of a response. Returns the events of revisions that are complete: all with the last
+   * piece, else those before the last event's. What is kept is of one revision.
+   */
+  #complete({ events, fragment }: WatchResult): readonly EventMessage[] {
+    const kept = this.#pieces;
+    if (!fragment) {
+      this.interrupt();
+      return [...kept, ...events];
+    }
+    const last = revisionOf(events[events.length - 1]);
+    if (last === undefined) return [];
+    if (revisionOf(kept[0]) === last) {
+      for (const event of events) this.#keep(event);
+      return [];
+    }
+    const end = events.findIndex(({ kv }) => kv!.modRevision === last);
+    this.interrupt();
+    for (const event of events.slice(end)) this.#keep(event);
+    return [...kept, ...events.slice(0, end)];
+  }
+
+  #keep(event: EventMessage): void {
+    this.#pieces.push(event);
+    this.#size += sizeOf(event);
+  }
+}
+
+function revisionOf(event: EventMessage | undefined): bigint | undefined {
+  return event?.kv?.modRevision;
 }
 
 /** Bytes an event holds, more or less. */

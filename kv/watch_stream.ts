@@ -20,6 +20,9 @@ import type { WatchMessage, WatchResult } from "./wire.ts";
 /** The id in answers to creates that failed, and in progress asked for by hand. */
 const NO_ID = -1n;
 
+/** Milliseconds after which a server that did not say how far the watches are is asked again. */
+const ASK_AGAIN_MS = 100;
+
 /** A create that was sent. A watch may have had several, on one stream even. */
 interface Creation {
   readonly watcher: Watcher;
@@ -53,6 +56,11 @@ export class WatchStream implements WatchHost {
   /** The break that is not mended yet. */
   #broken: { readonly at: number; readonly failures: number } | null = null;
   readonly #checks: Set<Promise<void>> = new Set();
+  /** Watches that want to know how far they are. */
+  readonly #asking: Set<Watcher> = new Set();
+  #askingOn: Promise<void> | null = null;
+  readonly #closing: AbortController = new AbortController();
+  backlog = 0;
 
   constructor(options: WatchStreamOptions) {
     this.#options = options;
@@ -78,10 +86,12 @@ export class WatchStream implements WatchHost {
   /** Ends all watches, well, and the stream. Resolves when nothing runs any more. */
   async close(): Promise<void> {
     const closing = this.#stream.close();
+    this.#closing.abort();
     for (const watcher of this.#watchers.keys()) watcher.finish(null);
     this.#watchers.clear();
     await closing;
     await Promise.all(this.#checks);
+    await this.#askingOn;
   }
 
   // ---- sending ---------------------------------------------------------------------------------
@@ -96,6 +106,7 @@ export class WatchStream implements WatchHost {
         value: {
           ...watcher.request,
           startRevision: start,
+          fragment: watcher.fragment,
           // Also for those who do not want to see it: a quiet watch that knows how far the store is
           // need not go back to history that was compacted meanwhile.
           progressNotify: true,
@@ -109,6 +120,25 @@ export class WatchStream implements WatchHost {
     if (creation.id === NO_ID) return;
     this.#byId.delete(creation.id);
     this.#stream.send({ requestUnion: { case: "cancelRequest", value: { watchId: creation.id } } });
+  }
+
+  /** A server whose watches are not all up to date does not answer: it is asked until it does. */
+  askProgress(watcher: Watcher): void {
+    this.#asking.add(watcher);
+    this.#askingOn ??= this.#ask();
+  }
+
+  async #ask(): Promise<void> {
+    const { clock } = this.#options.calls;
+    try {
+      while (this.#asking.size > 0 && !this.#closing.signal.aborted) {
+        this.#stream.send({ requestUnion: { case: "progressRequest", value: {} } });
+        await clock.sleep(ASK_AGAIN_MS, this.#closing.signal).catch(() => {});
+        for (const watcher of this.#asking) if (!watcher.asked) this.#asking.delete(watcher);
+      }
+    } finally {
+      this.#askingOn = null;
+    }
   }
 
   // ---- the stream's life -----------------------------------------------------------------------
@@ -137,6 +167,7 @@ export class WatchStream implements WatchHost {
       error: known,
       attempt: failures,
     });
+    for (const watcher of this.#watchers.keys()) watcher.onCut(known, failures, clock.now());
     this.#interrupted(known, renewed ? "renewed" : isFinal(error) ? "final" : "failed");
     return this.#waitsForFirst() && !renewed ? this.#options.retrySleep : undefined;
   }
@@ -173,12 +204,30 @@ export class WatchStream implements WatchHost {
       this.#onCreated(result);
       return false;
     }
-    // To nobody in particular: progress asked for by hand, which etcd before 3.4.25 gets wrong.
-    if (result.watchId === NO_ID) return false;
+    if (result.watchId === NO_ID) {
+      this.#onAnswer(result);
+      return false;
+    }
     const creation = this.#byId.get(result.watchId);
     // Events may be on their way to a watch that was just cancelled.
     if (creation === undefined) return false;
     return this.#deliver(creation, result);
+  }
+
+  /**
+   * All watches of the stream have what there is up to a revision. etcd before 3.4.25 and 3.5.8 says so
+   * also while one catches up with history: where a watch goes on is not made of it.
+   */
+  #onAnswer(result: WatchResult): void {
+    if (result.created || result.canceled || result.events.length > 0) return;
+    for (const watcher of this.#asking) {
+      const creation = this.#watchers.get(watcher);
+      // Not in place, or by a member that lags.
+      if (!creation || creation.id === NO_ID) continue;
+      if ((result.header?.revision ?? 0n) < watcher.state.seen) continue;
+      this.#asking.delete(watcher);
+      watcher.onAnswer(result);
+    }
   }
 
   #onCreated(result: WatchResult): void {
@@ -213,7 +262,7 @@ export class WatchStream implements WatchHost {
     const step = watcher.state.advance(result);
     if (step.kind === "behind") this.#verify(watcher);
     if (step.kind === "failed") this.detach(watcher);
-    watcher.take(step);
+    watcher.take(step, this.#options.calls.clock.now());
     return step.kind === "events";
   }
 

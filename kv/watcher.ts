@@ -1,10 +1,11 @@
+import { abortable } from "@std/async";
 import { code } from "../grpc/mod.ts";
-import { checkTime, ready, SYSTEM_TIME, Timer } from "../http/engine.ts";
+import { checkTime, ready, SYSTEM_TIME, tell, Timer } from "../http/engine.ts";
 import { KvError } from "./errors.ts";
 import { readEvent, readHeader } from "./ops.ts";
-import type { WatchResponse } from "./types.ts";
+import type { WatchNotice, WatchResponse } from "./types.ts";
 import { sizeOf, type Step, type WatchState } from "./watch_state.ts";
-import type { WatchCreateMessage } from "./wire.ts";
+import type { Headed, WatchCreateMessage } from "./wire.ts";
 
 /**
  * Bytes of events that may wait for the reader of one watch. A response that comes while less than
@@ -13,6 +14,15 @@ import type { WatchCreateMessage } from "./wire.ts";
  * @internal
  */
 export const MAX_QUEUED_BYTES = 16 << 20;
+
+/** Bytes of events that may wait for the readers of all watches of a client: each has its share. */
+const MAX_BACKLOG_BYTES = 256 << 20;
+
+/**
+ * Bytes from which events are so large that a watch that got too many asks for them in pieces: of
+ * smaller ones servers are slow to make pieces.
+ */
+const LARGE_EVENT_BYTES = 4 << 10;
 
 /** What a response without events counts for. */
 const PROGRESS_SIZE = 256;
@@ -23,6 +33,17 @@ export interface WatchHost {
   attach(watcher: Watcher): void;
   /** Ends it on the server. */
   detach(watcher: Watcher): void;
+  /** Asks the server how far the watch is, until it says so. */
+  askProgress(watcher: Watcher): void;
+  /** Watches that have something waiting to be read. */
+  backlog: number;
+}
+
+/** What a watch is made of. */
+interface WatcherOptions {
+  readonly request: WatchCreateMessage;
+  readonly state: WatchState;
+  readonly onNotice?: ((notice: WatchNotice) => unknown) | undefined;
 }
 
 /** A response that waits for its reader. */
@@ -63,6 +84,8 @@ export class Watcher {
   readonly created: Promise<void>;
   /** Attempts that failed before the server accepted it. */
   attempts = 0;
+  /** Whether responses are asked for in pieces. */
+  fragment: boolean;
   /** Called once when the watch is over. */
   onFinish: (() => void) | undefined;
 
@@ -75,14 +98,23 @@ export class Watcher {
   #queued = 0;
   /** Reads that wait, in order. */
   readonly #reads = new Set<Read>();
+  /** Those who want to know how far the watch is. */
+  #asking: PromiseWithResolvers<bigint>[] = [];
+  readonly #onNotice: WatcherOptions["onNotice"];
+  /** When it was cut off, by the clock; undefined while it is not. */
+  #cutAt: number | undefined;
   #suspended = false;
+  /** Whether it counts in the host's backlog. */
+  #counted = false;
   /** Set when it is over: null if well. */
   #end: { error: Error | null } | null = null;
 
-  constructor(host: WatchHost, request: WatchCreateMessage, state: WatchState) {
+  constructor(host: WatchHost, { request, state, onNotice }: WatcherOptions) {
     this.#host = host;
     this.request = request;
     this.state = state;
+    this.fragment = request.fragment;
+    this.#onNotice = onNotice;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.created = promise;
     // Whoever opened the watch may have stopped waiting.
@@ -101,7 +133,10 @@ export class Watcher {
     const entry = this.#first;
     if (entry !== null) {
       this.#first = entry.next;
-      if (entry.next === null) this.#last = null;
+      if (entry.next === null) {
+        this.#last = null;
+        this.#count(false);
+      }
       this.#queued -= entry.size;
       this.#resume();
       await ready();
@@ -129,25 +164,36 @@ export class Watcher {
     this.#host.detach(this);
   }
 
+  /** See {@linkcode Watch.requestProgress}. */
+  async progress(limit: AbortSignal | undefined): Promise<bigint> {
+    if (this.#end !== null) throw this.#end.error ?? closedError();
+    const asking = Promise.withResolvers<bigint>();
+    this.#asking.push(asking);
+    this.#host.askProgress(this);
+    try {
+      return await (limit === undefined ? asking.promise : abortable(asking.promise, limit));
+    } finally {
+      this.#asking = this.#asking.filter((one) => one !== asking);
+    }
+  }
+
+  /** Whether somebody wants to know how far the watch is. */
+  get asked(): boolean {
+    return this.#asking.length > 0;
+  }
+
   // ---- from the stream -------------------------------------------------------------------------
 
   /** Takes what a response means. */
-  take(step: Step): void {
+  take(step: Step, now: number): void {
     switch (step.kind) {
       case "none":
         return;
       case "created":
       case "behind":
-        this.attempts = 0;
-        this.#settle?.resolve();
-        this.#settle = null;
-        return;
+        return this.#onCreated(step.revision, now);
       case "progress":
-        if (!this.request.progressNotify) return;
-        return this.#give(
-          { header: readHeader(step.result), events: [], progressNotify: true },
-          PROGRESS_SIZE,
-        );
+        return this.#onProgress(step.result);
       case "events": {
         const { result, events } = step;
         let size = 0;
@@ -165,6 +211,40 @@ export class Watcher {
     }
   }
 
+  #onCreated(revision: bigint, now: number): void {
+    this.attempts = 0;
+    const first = this.#settle;
+    this.#settle = null;
+    first?.resolve();
+    const cutAt = this.#cutAt;
+    this.#cutAt = undefined;
+    if (first !== null) tell(this.#onNotice, { kind: "created", revision });
+    else if (cutAt !== undefined) {
+      tell(this.#onNotice, { kind: "reconnected", revision, after: now - cutAt });
+    }
+  }
+
+  #onProgress(result: Headed): void {
+    const header = readHeader(result);
+    tell(this.#onNotice, { kind: "progress", revision: header.revision });
+    if (!this.request.progressNotify) return;
+    this.#give({ header, events: [], progressNotify: true }, PROGRESS_SIZE);
+  }
+
+  /** The server said how far the watch is, because it was asked. */
+  onAnswer(result: Headed): void {
+    const asking = this.#asking;
+    this.#asking = [];
+    this.#onProgress(result);
+    for (const one of asking) one.resolve(readHeader(result).revision);
+  }
+
+  /** The watch is cut off, for the `attempt`th time in a row. */
+  onCut(error: Error, attempt: number, now: number): void {
+    this.#cutAt ??= now;
+    tell(this.#onNotice, { kind: "disconnected", error, attempt });
+  }
+
   #give(response: WatchResponse, size: number): void {
     if (this.#end !== null) return;
     for (const read of this.#reads) {
@@ -173,18 +253,34 @@ export class Watcher {
       return read.resolve(response);
     }
     const entry: Entry = { response, size, next: null };
-    if (this.#last === null) this.#first = entry;
-    else this.#last.next = entry;
+    if (this.#last === null) {
+      this.#first = entry;
+      this.#count(true);
+    } else this.#last.next = entry;
     this.#last = entry;
     this.#queued += size;
-    if (this.#queued > MAX_QUEUED_BYTES && !this.#suspended) {
-      this.#suspended = true;
-      this.#host.detach(this);
-    }
+    if (this.#queued <= this.#share() || this.#suspended) return;
+    this.#suspended = true;
+    if (size >= LARGE_EVENT_BYTES * response.events.length) this.fragment = true;
+    this.#host.detach(this);
+    tell(this.#onNotice, { kind: "suspended" });
+  }
+
+  /** Counts the watch among those that have something waiting, or no longer. */
+  #count(waiting: boolean): void {
+    if (waiting === this.#counted) return;
+    this.#counted = waiting;
+    this.#host.backlog += waiting ? 1 : -1;
+  }
+
+  /** Bytes that may wait here. */
+  #share(): number {
+    return Math.min(MAX_QUEUED_BYTES, MAX_BACKLOG_BYTES / this.#host.backlog);
   }
 
   #resume(): void {
-    if (!this.#suspended || this.#queued > MAX_QUEUED_BYTES / 2 || this.#end !== null) return;
+    if (!this.#suspended || this.#end !== null) return;
+    if (this.#queued > 0 && this.#queued > this.#share() / 2) return;
     this.#suspended = false;
     this.#host.attach(this);
   }
@@ -193,11 +289,14 @@ export class Watcher {
   finish(error: Error | null): void {
     if (this.#end !== null) return;
     this.#end = { error };
+    // Nothing comes any more, and who reads the rest, if anybody, is not known.
+    this.#count(false);
     this.onFinish?.();
     this.#settle?.reject(
       error ?? new KvError("the watch was closed before the server accepted it", code.CANCELLED),
     );
     this.#settle = null;
+    for (const one of this.#asking.splice(0)) one.reject(error ?? closedError());
     for (const read of this.#reads) {
       SYSTEM_TIME.timers.remove(read);
       if (error === null) read.resolve(null);
@@ -205,6 +304,10 @@ export class Watcher {
     }
     this.#reads.clear();
   }
+}
+
+function closedError(): KvError {
+  return new KvError("the watch was closed", code.CANCELLED);
 }
 
 function late(timeout: number): KvError {

@@ -185,7 +185,8 @@ export interface WatchCreateMessage {
 export interface WatchMessage {
   readonly requestUnion:
     | { readonly case: "createRequest"; readonly value: WatchCreateMessage }
-    | { readonly case: "cancelRequest"; readonly value: { readonly watchId: bigint } };
+    | { readonly case: "cancelRequest"; readonly value: { readonly watchId: bigint } }
+    | { readonly case: "progressRequest"; readonly value: Record<string, never> };
 }
 
 /** `etcdserverpb.WatchResponse`. */

@@ -34,6 +34,7 @@ const PLAIN = [
   "constructor",
   "leaseSignal",
   "stopKeepAlive",
+  "setEndpoints",
   "election",
   "barrier",
   "doubleBarrier",
@@ -98,9 +99,11 @@ Deno.test("times of a watch mean what they mean everywhere", async () => {
 Deno.test("reading a watch costs the same however much waits", async () => {
   const count = 150_000;
   const watcher = new Watcher(
-    { attach() {}, detach() {} },
-    { progressNotify: true } as ConstructorParameters<typeof Watcher>[1],
-    new WatchState(1n, 0n, 0n),
+    { attach() {}, detach() {}, askProgress() {}, backlog: 0 },
+    {
+      request: { progressNotify: true } as ConstructorParameters<typeof Watcher>[1]["request"],
+      state: new WatchState(1n, 0n, 0n),
+    },
   );
   for (let i = 0; i < count; i++) {
     watcher.take(
@@ -108,6 +111,7 @@ Deno.test("reading a watch costs the same however much waits", async () => {
         kind: "progress",
         result: { header: header(1n) },
       } as Parameters<Watcher["take"]>[0],
+      0,
     );
   }
   const start = performance.now();

@@ -20,7 +20,7 @@ function response(fields: Partial<WatchResult>): WatchResult {
 
 Deno.test("advance() takes nothing but the cluster and the revision from created", () => {
   const state = new WatchState(5n, 0n, 0n);
-  assertEquals(state.advance(response({ created: true })), { kind: "created" });
+  assertEquals(state.advance(response({ created: true })), { kind: "created", revision: 10n });
   assertEquals([state.next, state.seen, state.clusterId], [5n, 10n, 7n]);
 });
 

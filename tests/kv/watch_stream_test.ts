@@ -144,14 +144,16 @@ Deno.test("progress of the watch moves it, progress of the stream does not", asy
   });
 });
 
-Deno.test("pieces of a response are joined; without their end they count for nothing", async () => {
+Deno.test("pieces of a revision are joined; without their end they count for nothing", async () => {
   const starts: bigint[] = [];
   await withFake({
     async *watch(requests, stream) {
       for await (const { startRevision } of creates(requests)) {
         starts.push(startRevision);
         yield created(9n);
-        yield { header: header(9n), fragment: true, events: [put("a", 7n), put("b", 8n)] };
+        if (startRevision === 7n) {
+          yield { header: header(9n), fragment: true, events: [put("a", 7n), put("b", 8n)] };
+        } else yield { header: header(9n), fragment: true, events: [put("b", 8n)] };
         if (stream === 0) return;
         yield { header: header(9n), fragment: true, events: [put("c", 8n)] };
         yield { header: header(9n), events: [put("d", 8n), put("e", 9n)] };
@@ -159,9 +161,94 @@ Deno.test("pieces of a response are joined; without their end they count for not
     },
   }, async (client) => {
     const watch = await client.watch({ key: "a", fromKey: true, revision: 7 });
-    const { events } = (await watch.read(1_000))!;
-    assertEquals(events.map(({ kv }) => kv.key).join(""), "abcde");
-    assertEquals([starts, watch.revision], [[7n, 7n], 10n]);
+    // What is complete is given at once; the rest of a revision comes in one response.
+    const texts: string[] = [];
+    while (texts.join("").length < 5) {
+      texts.push((await watch.read(1_000))!.events.map(({ kv }) => kv.key).join(""));
+    }
+    assertEquals(texts, ["a", "bcde"]);
+    assertEquals([starts, watch.startRevision, watch.revision], [[7n, 8n], 7n, 10n]);
+  });
+});
+
+Deno.test("a watch tells what happens to it beside its events", async () => {
+  const notices: kv.WatchNotice[] = [];
+  const cut = Promise.withResolvers<void>();
+  await withFake({
+    async *watch(requests, stream) {
+      for await (const _ of creates(requests)) {
+        yield created(stream === 0 ? 9n : 11n);
+        yield { header: header(11n), watchId: 0n };
+        if (stream === 0) await cut.promise;
+        if (stream < 3) return;
+        await drain(requests);
+      }
+    },
+  }, async (client) => {
+    await client.watch({
+      key: "a",
+      revision: 3,
+      onNotice(notice) {
+        notices.push(notice);
+        if (notice.kind === "progress") cut.resolve();
+        if (notices.length === 1) throw new Error("printed, and of no interest to the watch");
+      },
+    });
+    const kinds = () => notices.map(({ kind }) => kind).join(" ");
+    const back = "disconnected reconnected progress";
+    await until("it is back", () => kinds().endsWith(`${back} ${back} ${back}`));
+    assertEquals(kinds(), `created progress ${back} ${back} ${back}`);
+    const [first, progress, gone, again] = notices;
+    assertEquals([first, progress], [{ kind: "created", revision: 9n }, {
+      kind: "progress",
+      revision: 11n,
+    }]);
+    assert(gone?.kind === "disconnected" && gone.error instanceof kv.KvError && gone.attempt === 1);
+    assert(again?.kind === "reconnected" && again.after >= 0);
+  });
+});
+
+Deno.test("requestProgress() asks until the server says how far the watch is", async () => {
+  let asked = 0;
+  await withFake({
+    async *watch(requests) {
+      for await (const { requestUnion } of requests) {
+        if (requestUnion.case === "createRequest") yield created(9n);
+        // Servers say nothing while one of the watches catches up, and old ones lag.
+        else if (requestUnion.case === "progressRequest" && ++asked > 1) {
+          yield { header: header(asked === 2 ? 8n : 12n), watchId: -1n };
+        }
+      }
+    },
+  }, async (client) => {
+    const watch = await client.watch({ key: "a", revision: 3, progressNotify: true });
+    assertEquals(await watch.requestProgress(), 12n);
+    assertEquals(asked, 3);
+    const response = (await watch.read(0))!;
+    assertEquals([response.progressNotify, response.header.revision], [true, 12n]);
+    // Servers have said so too early: where the watch goes on is not made of it.
+    assertEquals(watch.revision, 3n);
+    await rejected(watch.requestProgress(-1), TypeError);
+    const abort = new AbortController();
+    const given = rejected(watch.requestProgress({ signal: abort.signal }), kv.KvError);
+    abort.abort();
+    assertEquals((await given).code, grpc.code.CANCELLED);
+    const ended = rejected(watch.requestProgress(), kv.KvError);
+    watch.close();
+    assertEquals((await ended).code, grpc.code.CANCELLED);
+    await rejected(watch.requestProgress(), kv.KvError);
+  });
+});
+
+Deno.test("requestProgress() gives up when its time is over", async () => {
+  await withFake({
+    async *watch(requests) {
+      for await (const _ of creates(requests)) yield created(9n);
+    },
+  }, async (client) => {
+    const watch = await client.watch({ key: "a", revision: 3 });
+    const error = await rejected(watch.requestProgress(20), kv.KvError);
+    assertEquals(error.code, grpc.code.DEADLINE_EXCEEDED);
   });
 });
 

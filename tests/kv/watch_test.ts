@@ -223,26 +223,42 @@ etcdTest("watches", async (step) => {
     assertEquals(events.at(-1)!.kv.value, "last");
   });
 
-  await step("a response that etcd sends in pieces comes as one", async (s) => {
-    const { ID } = await s.client.grant({ TTL: 60 });
-    const value = new Uint8Array(200_000);
-    const revisions: bigint[] = [];
-    for (let i = 0; i < 30; i++) {
-      const { header } = await s.client.put({ key: s.key + i, value, lease: ID });
-      revisions.push(header.revision);
-    }
-    await using small = kv.newClient({ endpoints: [s.etcd.endpoint], maxReceiveSize: 3 << 20 });
-    const request = { key: s.key, prefix: true, revision: revisions[0]! };
-    const { events } = (await (await small.watch(request)).read(5_000))!;
-    assertEquals(events.map((event) => event.kv.modRevision), revisions);
-    // Without pieces it is more than this client takes, and trying again would not help.
-    const whole = await small.watch({ ...request, fragment: false });
-    const error = await rejected(whole.read(5_000), kv.KvError);
-    assertEquals(error.code, code.RESOURCE_EXHAUSTED);
-  });
+  await step(
+    "a response that etcd sends in pieces is read as its revisions are complete",
+    async (s) => {
+      const { ID } = await s.client.grant({ TTL: 60 });
+      const value = new Uint8Array(200_000);
+      const revisions: bigint[] = [];
+      for (let i = 0; i < 30; i++) {
+        const { header } = await s.client.put({ key: s.key + i, value, lease: ID });
+        revisions.push(header.revision);
+      }
+      await using small = kv.newClient({ endpoints: [s.etcd.endpoint], maxReceiveSize: 3 << 20 });
+      const request = { key: s.key, prefix: true, revision: revisions[0]! };
+      using watch = await small.watch(request);
+      const events: kv.WatchEvent[] = [];
+      while (events.length < revisions.length) {
+        const response = (await watch.read(5_000))!;
+        assert(response.events.length < 20, `${response.events.length} events at once`);
+        events.push(...response.events);
+      }
+      assertEquals(events.map((event) => event.kv.modRevision), revisions);
+      // Without pieces it is more than this client takes, and trying again would not help.
+      const whole = await small.watch({ ...request, fragment: false });
+      const error = await rejected(whole.read(5_000), kv.KvError);
+      assertEquals(error.code, code.RESOURCE_EXHAUSTED);
+    },
+  );
 });
 
 etcdTest("progress", async (step) => {
+  await step("requestProgress() gives the store's revision", async (s) => {
+    const watch = await s.client.watch({ key: s.key });
+    const { header } = await s.client.put({ key: `other${s.key}`, value: "" });
+    const revision = await watch.requestProgress(5_000);
+    assert(revision >= header.revision, `${revision} of ${header.revision}`);
+  });
+
   await step("watch() with progressNotify tells how far it is", async (s) => {
     const told = await s.client.watch({ key: s.key, progressNotify: true });
     const untold = await s.client.watch({ key: s.key });
