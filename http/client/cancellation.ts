@@ -1,25 +1,33 @@
 /**
- * What ends a request from outside.
+ * Ends a request from outside: by its signal or its timeout.
  *
  * @module
  */
 import { TimeoutError } from "../message/error.ts";
-import type { Waiting } from "./pool.ts";
 import { Countdown } from "../time/countdown.ts";
 import type { Time } from "../time/time.ts";
 import { Timer } from "../time/timer_wheel.ts";
 
-/** The one thing that can end a request from outside: its signal or its deadline. */
-export class Cancellation extends Timer implements Waiting {
-  /** What to call to give up. */
-  cancel: ((reason: Error) => void) | null = null;
+/** Something that can be given up. */
+interface Abortable {
+  abort(reason: Error): void;
+}
+
+/** See the module. */
+export class Cancellation extends Timer {
+  /** Why the request was given up, or null. */
   reason: Error | null = null;
   /** The origin requested, for the message. */
   where: string | undefined;
+  /** Ends the wait under way. */
+  #cancel: ((reason: Error) => void) | null = null;
+  /** The exchange under way. */
+  #exchange: Abortable | null = null;
   readonly #signal: AbortSignal | undefined;
   readonly #timeout: number;
   readonly #time: Time;
 
+  /** Counts from now on; a `timeout` of 0 is no limit. */
   constructor(signal: AbortSignal | undefined, timeout: number, time: Time) {
     super();
     this.#signal = signal;
@@ -40,47 +48,61 @@ export class Cancellation extends Timer implements Waiting {
 
   #end(reason: Error): void {
     this.reason ??= reason;
-    const cancel = this.cancel;
-    // Over: nobody may come to say so.
+    const cancel = this.#cancel;
+    const exchange = this.#exchange;
+    // The request has ended: nothing else will call release().
     this.release();
     cancel?.(this.reason);
+    exchange?.abort(this.reason);
   }
 
-  /** Waits for what is not ours to end, unless the request is given up. */
-  during<T>(waited: PromiseLike<T>): Promise<T> {
-    const { cancel } = this;
-    return new Promise<T>((resolve, reject) => {
-      this.cancel = (reason) => {
-        reject(reason);
-        cancel?.(reason);
-      };
-      Promise.resolve(waited).then(resolve, reject);
-    }).finally(() => {
-      if (this.reason === null) this.cancel = cancel;
-    });
+  /**
+   * From now on, what is given up is `exchange`.
+   *
+   * @throws What the request was given up with.
+   */
+  attach(exchange: Abortable): void {
+    if (this.reason !== null) {
+      exchange.abort(this.reason);
+      throw this.reason;
+    }
+    this.#exchange = exchange;
   }
 
-  /** Waits `ms` milliseconds, unless the request is given up. */
+  /** Waits for `promise`; if the request is given up meanwhile, `cancel` has to end the wait. */
+  async during<T>(cancel: (reason: Error) => void, promise: Promise<T>): Promise<T> {
+    this.check();
+    this.#cancel = cancel;
+    try {
+      return await promise;
+    } finally {
+      this.#cancel = null;
+    }
+  }
+
+  /** Waits for what is not ours to end; rejects at once if the request is given up. */
+  settled<T>(foreign: PromiseLike<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    foreign.then(resolve, reject);
+    return this.during(reject, promise);
+  }
+
+  /** Waits `ms` milliseconds; rejects at once if the request is given up. */
   sleep(ms: number): Promise<void> {
-    if (this.reason !== null) return Promise.reject(this.reason);
-    return new Promise((resolve, reject) => {
-      const countdown = new Countdown(this.#time, ms, () => {
-        this.cancel = null;
-        resolve();
-      });
-      this.cancel = (reason) => {
-        countdown.stop();
-        reject(reason);
-      };
-    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const countdown = new Countdown(this.#time, ms, resolve);
+    return this.during(reject, promise).finally(() => countdown.stop());
   }
 
+  /** @throws What the request was given up with, if it was. */
   check(): void {
     if (this.reason !== null) throw this.reason;
   }
 
+  /** The request has ended: nothing is given up any more. */
   release(): void {
-    this.cancel = null;
+    this.#cancel = null;
+    this.#exchange = null;
     this.#time.timers.remove(this);
     this.#signal?.removeEventListener("abort", this.#onAbort);
   }

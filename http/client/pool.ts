@@ -51,16 +51,10 @@ export interface PoolOptions {
 }
 
 /** Where connections for a request go. */
-export interface Route {
+interface Route {
   readonly target: Target;
   /** The proxy to go through, or null. */
   readonly proxy: Target | null;
-}
-
-/** Something that waits for a connection can be told to stop. */
-export interface Waiting {
-  /** Set while waiting; call it to give up. */
-  cancel: ((reason: Error) => void) | null;
 }
 
 /** Connections to one origin by one route. */
@@ -78,7 +72,7 @@ class Host {
   #speaks: "unknown" | "h1" | "h2";
   #dialing = 0;
   readonly #dials = new Set<AbortController>();
-  readonly #waiters = new LinkedList<QueuedRequest>();
+  readonly #queue = new LinkedList<QueuedRequest>();
   #closed = false;
   #closing: Promise<void> | null = null;
   #onDrained: (() => void) | null = null;
@@ -111,35 +105,22 @@ class Host {
     return this.#all.size + this.#sessions.size;
   }
 
-  /** An exchange, at once if a connection is at hand. */
-  acquire(
-    start: OutgoingHead,
-    timeouts: ExchangeTimeouts,
-    waiting: Waiting,
-  ): ClientExchange | Promise<ClientExchange> {
-    if (this.#waiters.length === 0) {
+  /** An exchange if a connection is at hand, else a place in the queue for one. */
+  acquire(start: OutgoingHead, timeouts: ExchangeTimeouts): ClientExchange | QueuedRequest {
+    if (this.#queue.length === 0) {
       const exchange = this.#take(start, timeouts);
       if (exchange !== null) return exchange;
     }
-    return new Promise((resolve, reject) => {
-      const waiter = new QueuedRequest(
-        start,
-        timeouts,
-        resolve,
-        reject,
-        this.#giveUp,
-        this.#time.timers,
-      );
-      this.#waiters.push(waiter);
-      waiting.cancel = (reason) => this.#giveUp(waiter, reason);
-      this.#dialIfNeeded();
-    });
+    const request = new QueuedRequest(start, timeouts, this.#leave, this.#time.timers);
+    this.#queue.push(request);
+    this.#dialIfNeeded();
+    return request;
   }
 
-  readonly #giveUp = (waiter: QueuedRequest, reason: Error): void => {
-    if (!this.#waiters.delete(waiter)) return;
-    if (this.#waiters.length === 0) this.#abandonDials(reason);
-    waiter.reject(reason);
+  readonly #leave = (request: QueuedRequest, reason: Error): void => {
+    if (!this.#queue.delete(request)) return;
+    if (this.#queue.length === 0) this.#abandonDials(reason);
+    request.reject(reason);
   };
 
   #take(start: OutgoingHead, timeouts: ExchangeTimeouts): ClientExchange | null {
@@ -172,25 +153,25 @@ class Host {
   }
 
   #serve(): void {
-    for (let waiter = this.#waiters.first; waiter !== null; waiter = this.#waiters.first) {
+    for (let request = this.#queue.first; request !== null; request = this.#queue.first) {
       let exchange: ClientExchange | null;
       try {
-        exchange = this.#take(waiter.start, waiter.timeouts);
+        exchange = this.#take(request.start, request.timeouts);
       } catch (error) {
-        this.#waiters.delete(waiter);
-        waiter.reject(error as Error);
+        this.#queue.delete(request);
+        request.reject(error as Error);
         continue;
       }
       if (exchange === null) break;
-      this.#waiters.delete(waiter);
-      waiter.resolve(exchange);
+      this.#queue.delete(request);
+      request.resolve(exchange);
     }
     this.#dialIfNeeded();
   }
 
   #dialIfNeeded(): void {
     if (this.#closed) return;
-    const wanted = this.#waiters.length - this.#dialing;
+    const wanted = this.#queue.length - this.#dialing;
     if (this.#speaks === "h1") {
       const room = this.#options.maxPerHost - this.#all.size - this.#dialing;
       for (let n = Math.min(wanted, room); n > 0; n--) this.#dial();
@@ -214,7 +195,7 @@ class Host {
       else socket.close();
     }, (error) => {
       if (!ended()) return;
-      if (this.#speaks === "h1") this.#waiters.shift()?.reject(error);
+      if (this.#speaks === "h1") this.#queue.shift()?.reject(error);
       else this.#rejectAll(error);
       this.#serve();
       this.#forgetIfUnused();
@@ -222,8 +203,8 @@ class Host {
   }
 
   #rejectAll(error: Error): void {
-    for (let waiter = this.#waiters.shift(); waiter !== null; waiter = this.#waiters.shift()) {
-      waiter.reject(error);
+    for (let request = this.#queue.shift(); request !== null; request = this.#queue.shift()) {
+      request.reject(error);
     }
   }
 
@@ -279,7 +260,7 @@ class Host {
       const session = new ClientSession(socket, this, this.#options, this.#time);
       this.#all.add(session);
       this.#idle.push(session);
-      if (this.#waiters.length === 0) {
+      if (this.#queue.length === 0) {
         // Whoever it was dialled for is served already or gone.
         this.#idle.pop();
         session.done(true);
@@ -292,7 +273,7 @@ class Host {
     const session: Session = new Session("client", socket, {
       onSettings: () => this.#serve(),
       onStreamClosed: () => {
-        if (this.#waiters.length > 0) queueMicrotask(() => this.#serve());
+        if (this.#queue.length > 0) queueMicrotask(() => this.#serve());
       },
       onGoAway: () => this.#drop(session),
       onClosed: () => {
@@ -324,17 +305,17 @@ class Host {
   #drop(session: Session): void {
     if (this.#shared?.session !== session) return;
     this.#shared = null;
-    if (this.#waiters.length > 0) queueMicrotask(() => this.#serve());
+    if (this.#queue.length > 0) queueMicrotask(() => this.#serve());
   }
 
   /** A connection is free: for the next in the queue, or to be kept. */
   onIdle(session: ClientSession): void {
     if (this.#closed) return session.close();
-    if (this.#waiters.length === 0 && this.#idle.length >= this.#options.maxIdlePerHost) {
+    if (this.#queue.length === 0 && this.#idle.length >= this.#options.maxIdlePerHost) {
       return session.close();
     }
     this.#idle.push(session);
-    if (this.#waiters.length > 0) {
+    if (this.#queue.length > 0) {
       this.#serve();
       if (this.#idle.last !== session) return;
     }
@@ -352,7 +333,7 @@ class Host {
   }
 
   #forgetIfUnused(): void {
-    if (this.open === 0 && this.#waiters.length === 0 && this.#dialing === 0) {
+    if (this.open === 0 && this.#queue.length === 0 && this.#dialing === 0) {
       this.#pool.forget(this.#key, this);
     }
   }
@@ -424,8 +405,7 @@ export class Pool {
     route: Route,
     start: OutgoingHead,
     timeouts: ExchangeTimeouts,
-    waiting: Waiting,
-  ): ClientExchange | Promise<ClientExchange> {
+  ): ClientExchange | QueuedRequest {
     if (this.#closed) throw new TypeError("Cannot request as the client is closed");
     const { proxy, target } = route;
     const key = proxy === null
@@ -437,7 +417,7 @@ export class Pool {
     if (host === undefined) {
       this.#hosts.set(key, host = new Host(this, this.#options, route, key, this.#time));
     }
-    return host.acquire(start, timeouts, waiting);
+    return host.acquire(start, timeouts);
   }
 
   /** For hosts: nothing is left of this one. */

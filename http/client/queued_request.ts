@@ -15,40 +15,48 @@ export class QueuedRequest extends Timer implements ListItem<QueuedRequest> {
   previousItem: QueuedRequest | null = null;
   readonly start: OutgoingHead;
   readonly timeouts: ExchangeTimeouts;
+  /** The exchange, once a connection takes the request. */
+  readonly exchange: Promise<ClientExchange>;
   readonly #timers: TimerWheel;
-  readonly #resolve: (exchange: ClientExchange) => void;
-  readonly #reject: (error: Error) => void;
-  readonly #giveUp: (waiter: QueuedRequest, reason: Error) => void;
+  readonly #leave: (request: QueuedRequest, reason: Error) => void;
+  #resolve!: (exchange: ClientExchange) => void;
+  #reject!: (error: Error) => void;
 
+  /** `leave` takes it out of its queue, if it is still there, and rejects it. */
   constructor(
     start: OutgoingHead,
     timeouts: ExchangeTimeouts,
-    resolve: (exchange: ClientExchange) => void,
-    reject: (error: Error) => void,
-    giveUp: (waiter: QueuedRequest, reason: Error) => void,
+    leave: (request: QueuedRequest, reason: Error) => void,
     timers: TimerWheel,
   ) {
     super();
     this.start = start;
     this.timeouts = timeouts;
-    this.#resolve = resolve;
-    this.#reject = reject;
-    this.#giveUp = giveUp;
+    this.#leave = leave;
     this.#timers = timers;
+    this.exchange = new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#reject = reject;
+    });
     if (timeouts.queueTimeout > 0) timers.add(this, timeouts.queueTimeout);
   }
 
   onTimeout(): void {
     const { scheme, authority } = this.start;
     const where = `${scheme}://${authority}`;
-    this.#giveUp(this, new TimeoutError("queueTimeout", this.timeouts.queueTimeout, where));
+    this.cancel(new TimeoutError("queueTimeout", this.timeouts.queueTimeout, where));
   }
 
+  /** Gives it up, if it still waits. */
+  readonly cancel = (reason: Error): void => this.#leave(this, reason);
+
+  /** For its queue, which it has left: a connection takes it. */
   resolve(exchange: ClientExchange): void {
     this.#timers.remove(this);
     this.#resolve(exchange);
   }
 
+  /** For its queue, which it has left: no connection takes it. */
   reject(error: Error): void {
     this.#timers.remove(this);
     this.#reject(error);

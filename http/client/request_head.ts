@@ -1,5 +1,5 @@
 /**
- * The head of a request: what the caller gave, checked, and what goes without saying.
+ * Checks the header fields a caller gave and adds the defaults.
  *
  * @module
  */
@@ -10,6 +10,9 @@ import { readContentLength } from "../message/body_length.ts";
 import { hasToken } from "../message/connection_fields.ts";
 import { fieldOf, flattenHeaders, type HeadersInput, isToken } from "../message/headers.ts";
 import type { Target } from "../message/url.ts";
+import type { OutgoingHead } from "./exchange.ts";
+import { proxyFields } from "./proxy.ts";
+import type { Hop } from "./redirect.ts";
 
 /** A request's head as the caller gave it, checked. */
 export interface CheckedHead {
@@ -116,7 +119,7 @@ function add(fields: string[], name: string, value: string): void {
 }
 
 /** The fields without one. */
-export function without(fields: readonly string[], name: string): string[] {
+function without(fields: readonly string[], name: string): string[] {
   const rest: string[] = [];
   for (let i = 0; i < fields.length; i += 2) {
     if (fields[i] !== name) rest.push(fields[i]!, fields[i + 1]!);
@@ -155,4 +158,45 @@ export function checkMethod(method: string): string {
   }
   const upper = method.toUpperCase();
   return ANY_CASE.has(upper) ? upper : method;
+}
+
+/**
+ * The head of one exchange: what the proxy in between has to see is in it, what it must not is not.
+ * `proxied`: the client has proxies, if not for this request.
+ *
+ * @throws {TypeError} If an http proxy would go by another host than the request names.
+ */
+export function outgoingHead(
+  { method, target, fields }: Hop,
+  length: number,
+  close: boolean,
+  proxy: Target | null,
+  proxied: boolean,
+): OutgoingHead {
+  let path = target.path;
+  let authority = target.authority;
+  const host = fieldOf(fields, "host");
+  if (host !== undefined) {
+    authority = host;
+    fields = without(fields, "host");
+  }
+  if (proxy !== null && target.scheme === "http") {
+    // RFC 9112 §3.2.2: to a proxy, the target is the whole URL, and its host goes before Host.
+    if (authority.toLowerCase() !== target.authority.toLowerCase()) {
+      throw new TypeError(
+        `Cannot request with a host of its own through an http proxy, which goes by the URL: host is ${
+          JSON.stringify(authority)
+        }, the URL's is ${JSON.stringify(target.authority)}`,
+      );
+    }
+    path = target.origin + target.path;
+    const credentials = proxyFields(proxy);
+    if (credentials.length > 0) {
+      fields = [...without(fields, "proxy-authorization"), ...credentials];
+    }
+  } else if (proxied) {
+    // For the proxy (RFC 9110 §11.7.2), which does not see this request; its server must not.
+    fields = without(fields, "proxy-authorization");
+  }
+  return { method, scheme: target.scheme, authority, target: path, fields, length, close };
 }

@@ -37,7 +37,7 @@ export interface Progress {
 const MAX_WHOLE_BYTES = 64 << 20;
 
 /** How a {@linkcode ClientStream} reads. */
-export interface StreamSettings {
+interface StreamSettings {
   /** Whether codings of the response are undone. */
   readonly decompress: boolean;
   /** Bytes of the (decoded) response at most; 0: no limit. */

@@ -9,7 +9,7 @@ const PLATFORM_TIME: Readonly<Record<string, string>> = {
   "http/time/turn.ts performance.now": "how long this process has worked without a wait",
   "http/message/date.ts Date.now": "the wall's time: the field Date",
   "http/message/date.ts new Date": "the wall's time: the field Date",
-  "http/client/client.ts Date.now": "the wall's time: Retry-After may be a date",
+  "http/client/request_run.ts Date.now": "the wall's time: Retry-After may be a date",
 };
 
 /** Who begins with the system's time: the doors through which users come. */

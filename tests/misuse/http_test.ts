@@ -1,7 +1,7 @@
 /** Wrong arguments of every public function of the HTTP entry are refused in words of its own. */
 import { assertEquals } from "@std/assert";
 import * as http from "../../http/mod.ts";
-import { CLIENT_NAMES, REQUEST_NAMES, STREAM_NAMES } from "../../http/client/options.ts";
+import { CLIENT_NAMES, REQUEST_NAMES, STREAM_NAMES } from "../../http/client/check_options.ts";
 import { NAMES as SERVER_NAMES } from "../../http/server/options.ts";
 import { eachOption, end, misuse, type Subject } from "../../support/misuse.ts";
 

@@ -1,0 +1,99 @@
+/**
+ * Settings of a client's connections, out of its options.
+ *
+ * @module
+ */
+import { checkSessionOptions } from "../h2/mod.ts";
+import {
+  checkCallback,
+  checkChoice,
+  checkCount,
+  checkOptions,
+  checkText,
+  checkTime,
+  givenOptions,
+} from "../message/options.ts";
+import { checkProtocols } from "../net/listen_options.ts";
+import { checkPlatformWays } from "../net/platform_tls.ts";
+import { checkTls } from "../net/tls_options.ts";
+import { checkValues, CLIENT_NAMES } from "./check_options.ts";
+import type { ClientOptions } from "./options.ts";
+import { DEFAULT_MAX_PER_HOST, type PoolOptions } from "./pool.ts";
+import { checkProxy } from "./proxy.ts";
+import { REQUEST_DEFAULTS } from "./resolve.ts";
+
+/** SETTINGS_MAX_HEADER_LIST_SIZE has 32 bits. */
+const MAX_HEADER_BYTES = 2 ** 32 - 1;
+
+const DEFAULTS = {
+  maxIdlePerHost: 10,
+  maxPerHost: DEFAULT_MAX_PER_HOST,
+  idleTimeout: 30_000,
+  connectTimeout: 20_000,
+  maxHeaderBytes: 256 << 10,
+  alpnProtos: ["http/1.1", "h2"] as readonly string[],
+};
+
+/**
+ * Checks a client's settings.
+ *
+ * @throws {TypeError} If one is unknown or cannot be used.
+ */
+export function poolOptions(options: ClientOptions): PoolOptions {
+  const what = "make client";
+  checkOptions(what, CLIENT_NAMES, options);
+  checkValues(what, options);
+  checkCount(what, "maxIdlePerHost", options.maxIdlePerHost, 0, Infinity);
+  checkCount(what, "maxPerHost", options.maxPerHost, 0, Infinity);
+  checkTime(what, "idleTimeout", options.idleTimeout);
+  checkTime(what, "connectTimeout", options.connectTimeout);
+  checkCount(what, "maxHeaderBytes", options.maxHeaderBytes, 1, MAX_HEADER_BYTES);
+  checkCallback(what, "lookup", options.lookup);
+  checkText(what, "unixSocket", options.unixSocket);
+  if (options.unixSocket === "") {
+    throw new TypeError("Cannot make client as unixSocket must be a path: it is empty");
+  }
+  checkSessionOptions(what, options.http2);
+  const alpnProtos = options.alpnProtos ?? DEFAULTS.alpnProtos;
+  checkProtocols(what, alpnProtos);
+  checkTls(options, what);
+  checkChoice(what, "engine", options.engine, ["own", "deno"]);
+  if (options.engine === "deno") checkPlatform(what, options);
+  if (options.proxy !== undefined) {
+    checkProxy(options.proxy);
+    if (options.unixSocket !== undefined) {
+      throw new TypeError("Cannot make client as it must have either proxy or unixSocket");
+    }
+  }
+  return {
+    maxIdlePerHost: options.maxIdlePerHost ?? DEFAULTS.maxIdlePerHost,
+    maxPerHost: Math.max(1, options.maxPerHost ?? DEFAULTS.maxPerHost),
+    idleTimeout: options.idleTimeout ?? DEFAULTS.idleTimeout,
+    connectTimeout: options.connectTimeout ?? DEFAULTS.connectTimeout,
+    writeTimeout: options.writeTimeout ?? REQUEST_DEFAULTS.writeTimeout,
+    alpnProtos,
+    unixSocket: options.unixSocket ?? null,
+    lookup: options.lookup ?? null,
+    maxHeaderBytes: options.maxHeaderBytes ?? DEFAULTS.maxHeaderBytes,
+    http2: givenOptions(options.http2),
+    engine: options.engine ?? "own",
+    tls: {
+      alpnProtos,
+      ...(options.serverName === undefined ? {} : { serverName: options.serverName }),
+      ...(options.caCerts === undefined ? {} : { caCerts: options.caCerts }),
+      ...(options.cert === undefined ? {} : { cert: options.cert }),
+      ...(options.key === undefined ? {} : { key: options.key }),
+    },
+  };
+}
+
+/** What `Deno.connect`, `Deno.startTls` and `Deno.connectTls` cannot do is refused here. */
+function checkPlatform(what: string, options: ClientOptions): void {
+  const { proxy, lookup } = options;
+  checkPlatformWays(what, {
+    tls: options,
+    lookup: (lookup ?? null) !== null,
+    tunnel: proxy?.https !== undefined,
+    notTcp: proxy?.https?.startsWith("https:") ? "proxy.https cannot be an https: URL" : null,
+  });
+}
