@@ -235,7 +235,7 @@ export class Server implements AsyncDisposable {
             ? refuse(`Request target must be <= ${limits.maxTargetBytes} bytes`, 414)
             : requestHead.oddExpectation
             ? refuse(`Expect must be "100-continue" (RFC 9110 §10.1.1)`, 417)
-            : new H2ServerStream(requestHead, block, socket, this.#host).wire),
+            : new H2ServerStream(requestHead, block, socket, this.#host).stream),
       acceptOversize: () =>
         refuse(
           `Head must be <= ${limits.maxHeaderBytes} bytes in <= ${limits.maxHeaderFields} fields`,
