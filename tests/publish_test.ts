@@ -72,13 +72,28 @@ Deno.test("the published package imports the real @std from JSR", async () => {
   );
   const untar = await run({ command: "tar", args: ["-xzf", "package.tgz"], cwd: folder });
   assertEquals(untar.code, 0, untar.stderr);
-  const listener = await Deno.readTextFile(`${folder}/http/net/tcp_listener.ts`);
-  assert(
-    /from "jsr:@std\/async@\^1/.test(listener),
-    "tcp_listener.ts does not import jsr:@std/async",
-  );
+  const std: string[] = [];
+  for (const path of published) {
+    if (!/^(?:http|grpc|kv|protoc)\/.*\.ts$/.test(path)) continue;
+    const text = await Deno.readTextFile(`${folder}/${path}`);
+    for (const [, from] of text.matchAll(/^[^*\n]*\bfrom "([^"]*@std\/[^"]*)";/gm)) std.push(from!);
+  }
+  assert(std.length > 0, "no file imports @std");
+  assertEquals(std.filter((from) => !/^jsr:@std\/async@\^1/.test(from)), []);
   for (const name of ["README.md", "LICENSE", "CHANGELOG.md", "mod.ts", "deno.json"]) {
     assert((await Deno.stat(`${folder}/${name}`)).size > 0, `${name} is missing`);
   }
   await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("publishing is clean: all types are right, and none is slow", async () => {
+  const { code, stderr } = await run({
+    command: Deno.execPath(),
+    args: ["publish", "--dry-run", "--allow-dirty"],
+    cwd: new URL("../", import.meta.url).pathname,
+    env: { NO_COLOR: "1" },
+  }, 300_000);
+  assertEquals(code, 0, stderr);
+  const complaints = stderr.split("\n").filter((line) => /^\s*(?:error|warning)\b/i.test(line));
+  assertEquals(complaints, []);
 });

@@ -1,10 +1,10 @@
 import type { DescMessage, Message } from "@bufbuild/protobuf";
-import { CodecError, Malformed, MISFIT } from "./error.ts";
+import { CodecError, Malformed, MISMATCH } from "./error.ts";
 import { decodeWithoutCode, encodeWithoutCode } from "./fallback.ts";
-import { ENCODE_DEPTH, misfit } from "./misfit.ts";
+import { ENCODE_DEPTH, explainMismatch } from "./mismatch.ts";
 import { DECODE_DEPTH, input } from "./reader.ts";
-import { holdsBytes, isCompilable } from "./shape.ts";
-import { type Unit, unitOf } from "./unit.ts";
+import { holdsBytes, isCompilable } from "./field_traits.ts";
+import { functionsOf, type MessageFunctions } from "./message_functions.ts";
 import { scratch, SCRATCH_BYTES, viewOf } from "./writer.ts";
 
 /** Turns messages of one type into bytes and back. */
@@ -69,12 +69,12 @@ export function codecFor(desc: DescMessage): Codec {
 export class CompiledCodec implements Codec {
   readonly desc: DescMessage;
   readonly aliases: boolean;
-  readonly #unit: Unit;
+  readonly #functions: MessageFunctions;
 
   constructor(desc: DescMessage) {
     this.desc = desc;
     this.aliases = holdsBytes(desc);
-    this.#unit = unitOf(desc);
+    this.#functions = functionsOf(desc);
   }
 
   decode(bytes: Uint8Array, start: number, end: number): Message {
@@ -85,7 +85,7 @@ export class CompiledCodec implements Codec {
     input.end = end;
     input.aliases = this.aliases;
     try {
-      const message = this.#unit.decode(b, start, end, DECODE_DEPTH - 1, undefined, 0);
+      const message = this.#functions.decode(b, start, end, DECODE_DEPTH - 1, undefined, 0);
       if (input.copy !== undefined) input.copy = undefined;
       return message;
     } catch (error) {
@@ -108,7 +108,7 @@ export class CompiledCodec implements Codec {
     if (scratch.busy) return this.#encodeAside(message);
     scratch.busy = true;
     try {
-      const view = viewOf(this.#unit.encode(message, 0, ENCODE_DEPTH));
+      const view = viewOf(this.#functions.encode(message, 0, ENCODE_DEPTH));
       scratch.busy = false;
       return view;
     } catch (error) {
@@ -122,7 +122,7 @@ export class CompiledCodec implements Codec {
     const outer = scratch.bytes;
     scratch.bytes = new Uint8Array(SCRATCH_BYTES);
     try {
-      const size = this.#unit.encode(message, 0, ENCODE_DEPTH);
+      const size = this.#functions.encode(message, 0, ENCODE_DEPTH);
       return scratch.bytes.subarray(0, size);
     } catch (error) {
       throw this.#refusal(error, message);
@@ -133,8 +133,8 @@ export class CompiledCodec implements Codec {
 
   #refusal(error: unknown, message: object): unknown {
     const what = `Cannot encode ${this.desc.typeName}`;
-    if (error === MISFIT) {
-      const problem = misfit(this.desc, message);
+    if (error === MISMATCH) {
+      const problem = explainMismatch(this.desc, message);
       // If nothing is wrong with it now, it was only while it was read the first time.
       return new TypeError(problem ?? `${what}: it changes while it is read`);
     }

@@ -16,8 +16,8 @@ import {
   tagOf,
   WIRE,
   wireTypeOf,
-} from "./shape.ts";
-import { quote, Source } from "./source.ts";
+} from "./field_traits.ts";
+import { FunctionBuilder, quote } from "./function_builder.ts";
 
 /**
  * Decodes `b[p,e)`.
@@ -55,15 +55,15 @@ const MAX_VARIABLES = 1000;
  * and Go implementations (protobuf-es reads the value as if the wire type fitted).
  */
 export function compileDecode(desc: DescMessage, decoderOf: DecoderOf): Decode {
-  const source = new Source();
+  const builder = new FunctionBuilder();
   const empty = create(desc) as unknown as Record<string, unknown>;
   const wide = desc.members.length > MAX_VARIABLES;
   const slots = desc.members.map((member, i) =>
-    slotOf(empty, member, wide ? `m[${quote(member.localName)}]` : `f${i}`, source)
+    slotOf(empty, member, wide ? `m[${quote(member.localName)}]` : `f${i}`, builder)
   );
   const holdsViews = desc.fields.some((field) => field.scalar === ScalarType.BYTES);
-  source.line(
-    ...constructorLines(desc, slots, source, wide),
+  builder.line(
+    ...constructorLines(desc, slots, builder, wide),
     "return function decode(b,p,e,d,m,g){",
     "if(d<0)tooDeep(p);",
     "let t=0,q=0,v=0,u;",
@@ -82,9 +82,9 @@ export function compileDecode(desc: DescMessage, decoderOf: DecoderOf): Decode {
   desc.members.forEach((member, i) => {
     const variable = slots[i]!.variable;
     const fields = member.kind === "oneof" ? member.fields : [member];
-    for (const field of fields) caseLines(field, variable, source, decoderOf);
+    for (const field of fields) caseLines(field, variable, builder, decoderOf);
   });
-  source.line(
+  builder.line(
     "default:",
     "if((t&7)===4&&t===g){cursor.p=p;g=-1;break fields;}",
     "u=keep(u,b,p,e,t,d);p=cursor.p;",
@@ -94,7 +94,7 @@ export function compileDecode(desc: DescMessage, decoderOf: DecoderOf): Decode {
       ? "if(u!==undefined)m.$unknown=u;return m;}"
       : `return new Shape(${[...slots.map((slot) => slot.variable), "u"].join()});}`,
   );
-  return source.compile(RUNTIME) as Decode;
+  return builder.compile(RUNTIME) as Decode;
 }
 
 /** The variable of a field or oneof: what it starts as, and how it is found again in an earlier occurrence. */
@@ -114,7 +114,7 @@ function slotOf(
   empty: Readonly<Record<string, unknown>>,
   member: DescField | DescOneof,
   variable: string,
-  source: Source,
+  builder: FunctionBuilder,
 ): Slot {
   const name = member.localName;
   const reload = `m[${quote(name)}]`;
@@ -130,7 +130,7 @@ function slotOf(
       return { name, variable, initial: "undefined", reload, always: false };
     default: {
       if (member.presence === IMPLICIT) {
-        return { name, variable, initial: source.bind(empty[name]), reload, always: true };
+        return { name, variable, initial: builder.bind(empty[name]), reload, always: true };
       }
       const own = `own(m,${quote(name)})?${reload}:undefined`;
       return { name, variable, initial: "undefined", reload: own, always: false };
@@ -142,11 +142,11 @@ function slotOf(
 function constructorLines(
   desc: DescMessage,
   slots: Slot[],
-  source: Source,
+  builder: FunctionBuilder,
   wide: boolean,
 ): string[] {
   const oneofs = new Set(desc.oneofs.map((oneof) => oneof.localName));
-  const prototype = `Shape.prototype=${source.bind(Object.getPrototypeOf(create(desc)))};`;
+  const prototype = `Shape.prototype=${builder.bind(Object.getPrototypeOf(create(desc)))};`;
   const typeName = `this.$typeName=${quote(desc.typeName)};`;
   // Properties that are always there come first, so that messages differ in shape as late as possible.
   const always = slots.filter((slot) => slot.always);
@@ -176,38 +176,38 @@ function constructorLines(
 function caseLines(
   field: DescField,
   variable: string,
-  source: Source,
+  builder: FunctionBuilder,
   decoderOf: DecoderOf,
 ): void {
   const set = setterOf(field, variable);
   switch (field.fieldKind) {
     case "map":
-      return mapLines(field, variable, source, decoderOf);
+      return mapLines(field, variable, builder, decoderOf);
     case "message":
-      return messageLines(field, earlierOf(field, variable), set, source, decoderOf);
+      return messageLines(field, earlierOf(field, variable), set, builder, decoderOf);
     case "enum":
-      return enumLines(field, set, source);
+      return enumLines(field, set, builder);
     case "scalar":
-      source.line(`case ${tagOf(field.number, wireTypeOf(field.scalar))}:{`);
-      source.line(
+      builder.line(`case ${tagOf(field.number, wireTypeOf(field.scalar))}:{`);
+      builder.line(
         readLines(field.scalar, field.longAsString, field.utf8Validation, set),
         "break;}",
       );
       return;
     case "list": {
       if (field.listKind === "message") {
-        return messageLines(field, "undefined", set, source, decoderOf);
+        return messageLines(field, "undefined", set, builder, decoderOf);
       }
       const scalar = field.listKind === "enum" ? ScalarType.INT32 : field.scalar;
       const long = field.listKind === "scalar" && field.longAsString;
       const read = readLines(scalar, long, field.utf8Validation, set);
       const wireType = wireTypeOf(scalar);
-      source.line(`case ${tagOf(field.number, wireType)}:{${read}break;}`);
+      builder.line(`case ${tagOf(field.number, wireType)}:{${read}break;}`);
       if (wireType === WIRE.length) return;
       // Both encodings are accepted whatever the option says (encoding#packed). `e` is the end of the packed
       // values while they are read, so that the last one cannot reach past it.
-      source.line(`case ${tagOf(field.number, WIRE.length)}:{${LENGTH}`);
-      source.line(`const outer=e;e=q;while(p<e){${read}}e=outer;break;}`);
+      builder.line(`case ${tagOf(field.number, WIRE.length)}:{${LENGTH}`);
+      builder.line(`const outer=e;e=q;while(p<e){${read}}e=outer;break;}`);
     }
   }
 }
@@ -232,10 +232,10 @@ function messageLines(
   field: MessageField,
   earlier: string,
   set: (value: string) => string,
-  source: Source,
+  builder: FunctionBuilder,
   decoderOf: DecoderOf,
 ): void {
-  const child = source.bind(decoderOf(field.message));
+  const child = builder.bind(decoderOf(field.message));
   const delimited = isDelimited(field);
   const close = delimited ? tagOf(field.number, WIRE.endGroup) : 0;
   const stop = delimited ? "e" : "q";
@@ -249,7 +249,7 @@ function messageLines(
   } else {
     value = decode(earlier);
   }
-  source.line(
+  builder.line(
     `case ${tagOf(field.number, delimited ? WIRE.startGroup : WIRE.length)}:{`,
     delimited ? "" : LENGTH,
     set(value),
@@ -260,16 +260,16 @@ function messageLines(
 function enumLines(
   field: DescField & { fieldKind: "enum" },
   set: (value: string) => string,
-  source: Source,
+  builder: FunctionBuilder,
 ): void {
-  source.line(`case ${tagOf(field.number, WIRE.varint)}:{${VARINT}`);
+  builder.line(`case ${tagOf(field.number, WIRE.varint)}:{${VARINT}`);
   if (field.enum.open) {
-    source.line(set("v|0"), "break;}");
+    builder.line(set("v|0"), "break;}");
     return;
   }
   // "Closed enums … unknown values are stored in unknown fields" (programming-guides/enum#behavior).
-  const known = source.bind(new Set(field.enum.values.map((value) => value.number)));
-  source.line(
+  const known = builder.bind(new Set(field.enum.values.map((value) => value.number)));
+  builder.line(
     `v|=0;if(${known}.has(v)){${set("v")}}else u=keepEnum(u,${field.number >>> 0},v);break;}`,
   );
 }
@@ -277,7 +277,7 @@ function enumLines(
 function mapLines(
   field: DescField & { fieldKind: "map" },
   variable: string,
-  source: Source,
+  builder: FunctionBuilder,
   decoderOf: DecoderOf,
 ): void {
   const valueType = field.mapKind === "message"
@@ -285,7 +285,7 @@ function mapLines(
     : field.mapKind === "enum"
     ? WIRE.varint
     : wireTypeOf(field.scalar);
-  source.line(
+  builder.line(
     `case ${tagOf(field.number, WIRE.length)}:{${LENGTH}`,
     "const outer=e;e=q;let k,x;",
     "while(p<e){",
@@ -296,30 +296,30 @@ function mapLines(
   );
   let fallback: string;
   if (field.mapKind === "message") {
-    const child = source.bind(decoderOf(field.message));
+    const child = builder.bind(decoderOf(field.message));
     const decode = `${child}.decode(b,p,q,d-1,x,0)`;
-    source.line(LENGTH, `x=${decode};p=q;`);
+    builder.line(LENGTH, `x=${decode};p=q;`);
     fallback = `${child}.decode(b,e,e,d-1,undefined,0)`;
   } else if (field.mapKind === "enum") {
-    source.line(VARINT, "x=v|0;");
-    fallback = source.bind(field.enum.values[0]!.number);
+    builder.line(VARINT, "x=v|0;");
+    fallback = builder.bind(field.enum.values[0]!.number);
   } else {
-    source.line(readLines(field.scalar, false, field.utf8Validation, (value) => `x=${value};`));
+    builder.line(readLines(field.scalar, false, field.utf8Validation, (value) => `x=${value};`));
     fallback = zeroOf(field.scalar);
   }
   const json = field.mapKind === "message" && isJson(field);
-  source.line(
+  builder.line(
     "}else p=skip(b,p,e,t,d);}",
     "if(p!==e)truncated(p);",
     `if(x===undefined)x=${fallback};`,
     json ? "x=structToJson(x);" : "",
   );
   if (field.mapKey === ScalarType.STRING) {
-    source.line(`setEntry(${variable},k===undefined?"":k,x);`);
+    builder.line(`setEntry(${variable},k===undefined?"":k,x);`);
   } else {
-    source.line(`${variable}[k===undefined?${zeroOf(field.mapKey)}:k]=x;`);
+    builder.line(`${variable}[k===undefined?${zeroOf(field.mapKey)}:k]=x;`);
   }
-  source.line("e=outer;break;}");
+  builder.line("e=outer;break;}");
 }
 
 function zeroOf(scalar: ScalarType): string {

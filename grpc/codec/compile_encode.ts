@@ -5,9 +5,9 @@ import {
   type DescOneof,
   ScalarType,
 } from "@bufbuild/protobuf";
-import { MISFIT } from "./error.ts";
+import { MISMATCH } from "./error.ts";
 import { jsonToStruct } from "./json.ts";
-import { isRecord } from "./plain.ts";
+import { isMessageInit } from "./message_init.ts";
 import {
   isDelimited,
   isJson,
@@ -16,8 +16,8 @@ import {
   tagOf,
   WIRE,
   wireTypeOf,
-} from "./shape.ts";
-import { quote, Source } from "./source.ts";
+} from "./field_traits.ts";
+import { FunctionBuilder, quote } from "./function_builder.ts";
 import * as writer from "./writer.ts";
 
 /**
@@ -26,7 +26,7 @@ import * as writer from "./writer.ts";
  * @param o Where to write.
  * @param d How many more levels of messages may follow; below 0 this one is already too deep.
  * @returns Where the message ends.
- * @throws MISFIT If a value does not fit.
+ * @throws MISMATCH If a value does not fit.
  */
 export type Encode = (message: unknown, o: number, d: number) => number;
 
@@ -35,8 +35,8 @@ type EncoderOf = (desc: DescMessage) => { encode: Encode };
 
 const RUNTIME = {
   ...writer,
-  MISFIT,
-  isRecord,
+  MISMATCH,
+  isMessageInit,
   jsonToStruct,
   mapKeys,
   int32Key,
@@ -61,18 +61,18 @@ const FIELD_BYTES = 32;
  * size. Whoever writes anything else makes room for it and for `spare` again, and `b` is then read anew.
  */
 export function compileEncode(desc: DescMessage, encoderOf: EncoderOf): Encode {
-  const source = new Source();
+  const builder = new FunctionBuilder();
   const fields = desc.fields.toSorted((a, b) => a.number - b.number);
   const spare = (fields.length + 1) * FIELD_BYTES;
-  const emit = new Emitter(source, encoderOf, spare);
+  const emit = new Emitter(builder, encoderOf, spare);
   const type = quote(desc.typeName);
-  source.line(
+  builder.line(
     "return function encode(m,o,d){",
-    'if(d<0||m===null||typeof m!=="object")throw MISFIT;',
+    'if(d<0||m===null||typeof m!=="object")throw MISMATCH;',
     `const type=m.$typeName;`,
     `if(type!==${type}){`,
     // What calls itself an Object is one nearly always, and asking for the prototype takes longer.
-    "if(type!==undefined||m.constructor!==Object&&!isRecord(m))throw MISFIT;",
+    "if(type!==undefined||m.constructor!==Object&&!isMessageInit(m))throw MISMATCH;",
     ...namesLines(desc),
     "}",
     "let v,b=scratch.bytes,start=0;",
@@ -92,12 +92,12 @@ export function compileEncode(desc: DescMessage, encoderOf: EncoderOf): Encode {
       emit.field(field, defaults);
     }
   }
-  source.line(
+  builder.line(
     "if(type!==undefined){v=m.$unknown;",
     "if(v!==undefined&&v!==null)o=unknownFields(o,v,0);}",
     "return o;}",
   );
-  return source.compile(RUNTIME) as Encode;
+  return builder.compile(RUNTIME) as Encode;
 }
 
 /** Refuses properties that are no fields, which a message of protobuf-es may have but an object of fields may not. */
@@ -108,7 +108,7 @@ function namesLines(desc: DescMessage): string[] {
     ...names,
     names.length === 0 ? "" : "continue;",
     'case "$typeName":continue;',
-    "default:if(own(m,name))throw MISFIT;}",
+    "default:if(own(m,name))throw MISMATCH;}",
   ];
 }
 
@@ -117,12 +117,12 @@ const IMPLICIT = 2;
 const LEGACY_REQUIRED = 3;
 
 class Emitter {
-  readonly #source: Source;
+  readonly #builder: FunctionBuilder;
   readonly #encoderOf: EncoderOf;
   readonly #spare: number;
 
-  constructor(source: Source, encoderOf: EncoderOf, spare: number) {
-    this.#source = source;
+  constructor(builder: FunctionBuilder, encoderOf: EncoderOf, spare: number) {
+    this.#builder = builder;
     this.#encoderOf = encoderOf;
     this.#spare = spare;
   }
@@ -130,33 +130,33 @@ class Emitter {
   /** Reads which case of a oneof is set, and refuses one that does not exist. */
   oneof(oneof: DescOneof, name: string): void {
     const cases = oneof.fields.map((field) => `case ${quote(field.localName)}:`);
-    this.#source.line(
+    this.#builder.line(
       `let ${name},${name}v;v=m[${quote(oneof.localName)}];`,
-      'if(v!==undefined&&v!==null){if(typeof v!=="object")throw MISFIT;',
+      'if(v!==undefined&&v!==null){if(typeof v!=="object")throw MISMATCH;',
       `${name}=v.case;${name}v=v.value;`,
       `switch(${name}){${cases.join("")}break;case undefined:case null:`,
-      `if(${name}v!==undefined&&${name}v!==null)throw MISFIT;break;default:throw MISFIT;}}`,
+      `if(${name}v!==undefined&&${name}v!==null)throw MISMATCH;break;default:throw MISMATCH;}}`,
     );
   }
 
   member(field: DescField, name: string): void {
-    this.#source.line(`if(${name}===${quote(field.localName)}){v=${name}v;`);
+    this.#builder.line(`if(${name}===${quote(field.localName)}){v=${name}v;`);
     if (field.fieldKind === "message") this.#message(field, "v");
     else if (field.fieldKind === "enum") this.#scalar(field.number, ScalarType.INT32, "v");
     else if (field.fieldKind === "scalar") this.#scalar(field.number, field.scalar, "v");
-    this.#source.line("}");
+    this.#builder.line("}");
   }
 
   field(field: DescField, defaults: object): void {
     const name = quote(field.localName);
-    this.#source.line(`v=m[${name}];`);
+    this.#builder.line(`v=m[${name}];`);
     switch (field.fieldKind) {
       case "list":
         return this.#list(field);
       case "map":
         return this.#map(field);
       case "message":
-        this.#source.line("if(v!==undefined&&v!==null){");
+        this.#builder.line("if(v!==undefined&&v!==null){");
         this.#message(field, "v");
         break;
       default: {
@@ -170,29 +170,29 @@ class Emitter {
         const inherited = Object.hasOwn(defaults, field.localName)
           ? `&&(type===undefined||own(m,${name}))`
           : "";
-        this.#source.line(`if(v!==undefined&&v!==null${inherited}){`);
+        this.#builder.line(`if(v!==undefined&&v!==null${inherited}){`);
         this.#scalar(field.number, scalar, "v");
       }
     }
-    this.#source.line(field.presence === LEGACY_REQUIRED ? "}else throw MISFIT;" : "}");
+    this.#builder.line(field.presence === LEGACY_REQUIRED ? "}else throw MISMATCH;" : "}");
   }
 
   #implicit(no: number, scalar: ScalarType, enumZero: number): void {
-    this.#source.line("if(v!==undefined&&v!==null){");
+    this.#builder.line("if(v!==undefined&&v!==null){");
     const check = checkOf(scalar, "v");
-    this.#source.line(check);
-    this.#source.line(`if(${nonZeroOf(scalar, "v", enumZero)}){`);
+    this.#builder.line(check);
+    this.#builder.line(`if(${nonZeroOf(scalar, "v", enumZero)}){`);
     this.#write(no, scalar, "v");
-    this.#source.line("}}");
+    this.#builder.line("}}");
   }
 
   #scalar(no: number, scalar: ScalarType, value: string): void {
-    this.#source.line(checkOf(scalar, value));
+    this.#builder.line(checkOf(scalar, value));
     this.#write(no, scalar, value);
   }
 
   #write(no: number, scalar: ScalarType, value: string): void {
-    this.#source.line(tagLine(no, wireTypeOf(scalar)), this.#bare(scalar, value));
+    this.#builder.line(tagLine(no, wireTypeOf(scalar)), this.#bare(scalar, value));
   }
 
   /** The value without its tag. It is checked already; 64-bit values are loaded. */
@@ -229,24 +229,24 @@ class Emitter {
   }
 
   #message(field: MessageField, value: string): void {
-    const child = this.#source.bind(this.#encoderOf(field.message));
+    const child = this.#builder.bind(this.#encoderOf(field.message));
     const reserve = `if(o+${this.#spare}>scratch.bytes.length)grow(o+${this.#spare});`;
     let inner = value;
     if (isJson(field)) {
       inner = "json";
-      this.#source.line(`const json=jsonToStruct(${value},d);if(json===undefined)throw MISFIT;`);
+      this.#builder.line(`const json=jsonToStruct(${value},d);if(json===undefined)throw MISMATCH;`);
     } else if (isUnwrapped(field)) {
       const { typeName, fields } = field.message;
       inner = `{$typeName:${quote(typeName)},[${quote(fields[0]!.localName)}]:${value}}`;
     }
     if (isDelimited(field)) {
-      this.#source.line(
+      this.#builder.line(
         tagLine(field.number, WIRE.startGroup),
         `o=${child}.encode(${inner},o,d-1);${reserve}b=scratch.bytes;`,
         tagLine(field.number, WIRE.endGroup),
       );
     } else {
-      this.#source.line(
+      this.#builder.line(
         tagLine(field.fieldKind === "map" ? 2 : field.number, WIRE.length),
         `{const start=o;o=${child}.encode(${inner},o+1,d-1);`,
         `o=close(start,o,${this.#spare});${reserve}b=scratch.bytes;}`,
@@ -255,32 +255,32 @@ class Emitter {
   }
 
   #list(field: DescField & { fieldKind: "list" }): void {
-    const source = this.#source;
-    source.line("if(v!==undefined&&v!==null){if(!isArray(v))throw MISFIT;");
+    const builder = this.#builder;
+    builder.line("if(v!==undefined&&v!==null){if(!isArray(v))throw MISMATCH;");
     const reserve = `if(o+${this.#spare}>b.length)b=grow(o+${this.#spare});`;
     if (field.listKind === "message") {
-      source.line(`for(let i=0;i<v.length;i++){const x=v[i];${reserve}`);
+      builder.line(`for(let i=0;i<v.length;i++){const x=v[i];${reserve}`);
       this.#message(field, "x");
-      source.line("}}");
+      builder.line("}}");
       return;
     }
     const scalar = field.listKind === "enum" ? ScalarType.INT32 : field.scalar;
     if (field.packed) {
-      source.line("if(v.length>0){", tagLine(field.number, WIRE.length), "start=o++;");
-      source.line(`for(let i=0;i<v.length;i++){const x=v[i];${reserve}${checkOf(scalar, "x")}`);
-      source.line(this.#bare(scalar, "x"), "}");
-      source.line(`o=close(start,o,${this.#spare});b=scratch.bytes;${reserve}}}`);
+      builder.line("if(v.length>0){", tagLine(field.number, WIRE.length), "start=o++;");
+      builder.line(`for(let i=0;i<v.length;i++){const x=v[i];${reserve}${checkOf(scalar, "x")}`);
+      builder.line(this.#bare(scalar, "x"), "}");
+      builder.line(`o=close(start,o,${this.#spare});b=scratch.bytes;${reserve}}}`);
       return;
     }
-    source.line(`for(let i=0;i<v.length;i++){const x=v[i];${reserve}`);
+    builder.line(`for(let i=0;i<v.length;i++){const x=v[i];${reserve}`);
     this.#scalar(field.number, scalar, "x");
-    source.line("}}");
+    builder.line("}}");
   }
 
   #map(field: DescField & { fieldKind: "map" }): void {
-    const source = this.#source;
+    const builder = this.#builder;
     const reserve = `if(o+${this.#spare}>b.length)b=grow(o+${this.#spare});`;
-    source.line(
+    builder.line(
       "if(v!==undefined&&v!==null){const keys=mapKeys(v);",
       "for(let i=0;i<keys.length;i++){const k=keys[i],x=v[k];",
       reserve,
@@ -290,7 +290,7 @@ class Emitter {
     );
     if (field.mapKind === "message") this.#message(field, "x");
     else this.#scalar(2, field.mapKind === "enum" ? ScalarType.INT32 : field.scalar, "x");
-    source.line(`o=close(entry,o,${this.#spare});b=scratch.bytes;}}`);
+    builder.line(`o=close(entry,o,${this.#spare});b=scratch.bytes;}}`);
   }
 
   /** Keys of objects are strings always, whatever the type of the key on the wire. */
@@ -325,23 +325,23 @@ function tagLine(no: number, wireType: number): string {
 function checkOf(scalar: ScalarType, value: string): string {
   switch (scalar) {
     case ScalarType.STRING:
-      return `if(typeof ${value}!=="string")throw MISFIT;`;
+      return `if(typeof ${value}!=="string")throw MISMATCH;`;
     case ScalarType.BYTES:
-      return `if(!(${value} instanceof Uint8Array))throw MISFIT;`;
+      return `if(!(${value} instanceof Uint8Array))throw MISMATCH;`;
     case ScalarType.BOOL:
-      return `if(typeof ${value}!=="boolean")throw MISFIT;`;
+      return `if(typeof ${value}!=="boolean")throw MISMATCH;`;
     case ScalarType.INT32:
     case ScalarType.SINT32:
     case ScalarType.SFIXED32:
-      return `if(typeof ${value}!=="number"||(${value}|0)!==${value})throw MISFIT;`;
+      return `if(typeof ${value}!=="number"||(${value}|0)!==${value})throw MISMATCH;`;
     case ScalarType.UINT32:
     case ScalarType.FIXED32:
-      return `if(typeof ${value}!=="number"||(${value}>>>0)!==${value})throw MISFIT;`;
+      return `if(typeof ${value}!=="number"||(${value}>>>0)!==${value})throw MISMATCH;`;
     case ScalarType.DOUBLE:
-      return `if(typeof ${value}!=="number")throw MISFIT;`;
+      return `if(typeof ${value}!=="number")throw MISMATCH;`;
     case ScalarType.FLOAT:
       return `if(typeof ${value}!=="number"||!isFinite(fround(${value}))&&isFinite(${value}))` +
-        "throw MISFIT;";
+        "throw MISMATCH;";
     case ScalarType.INT64:
     case ScalarType.SINT64:
     case ScalarType.SFIXED64:
@@ -377,19 +377,21 @@ function nonZeroOf(scalar: ScalarType, value: string, enumZero: number): string 
 
 /** The keys of a map field's value. */
 function mapKeys(value: unknown): string[] {
-  if (value === null || typeof value !== "object" || "$typeName" in value || !isRecord(value)) {
-    throw MISFIT;
+  if (
+    value === null || typeof value !== "object" || "$typeName" in value || !isMessageInit(value)
+  ) {
+    throw MISMATCH;
   }
   return Object.keys(value);
 }
 
 function int32Key(key: string): number {
   const number = writer.toBigInt(key);
-  if (number === undefined) throw MISFIT;
+  if (number === undefined) throw MISMATCH;
   return Number(number);
 }
 
 function boolKey(key: string): boolean {
-  if (key !== "true" && key !== "false") throw MISFIT;
+  if (key !== "true" && key !== "false") throw MISMATCH;
   return key === "true";
 }

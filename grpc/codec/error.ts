@@ -24,5 +24,5 @@ export class Malformed {
   }
 }
 
-/** Says "a value does not fit"; which one and why is then found out by walking the message again, see `misfit.ts`. */
-export const MISFIT: Readonly<{ misfit: true }> = Object.freeze({ misfit: true });
+/** Says "a value does not fit"; which one and why is then found out by walking the message again, see `mismatch.ts`. */
+export const MISMATCH: Readonly<{ mismatch: true }> = Object.freeze({ mismatch: true });

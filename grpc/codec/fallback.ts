@@ -7,8 +7,8 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { CodecError } from "./error.ts";
-import { misfit } from "./misfit.ts";
-import { isJson, isUnwrapped } from "./shape.ts";
+import { explainMismatch } from "./mismatch.ts";
+import { isJson, isUnwrapped } from "./field_traits.ts";
 import { setEntry } from "./reader.ts";
 
 /*
@@ -29,7 +29,7 @@ export function decodeWithoutCode(desc: DescMessage, bytes: Uint8Array): Message
 
 /** @throws {TypeError} If a value does not fit. */
 export function encodeWithoutCode(desc: DescMessage, message: object): Uint8Array {
-  const problem = misfit(desc, message);
+  const problem = explainMismatch(desc, message);
   if (problem !== undefined) throw new TypeError(problem);
   return toBinary(desc, complete(desc, message));
 }

@@ -10,9 +10,9 @@
  * ```text
  * mod
  * codec   a codec for a type, made once
- * unit  fallback   generated functions; protobuf-es, where code must not be generated
- * compile_decode  compile_encode  misfit   the generators; why a message does not fit
- * json  source  plain  suggestion  shape
+ * message_functions  fallback   generated functions; protobuf-es, where code must not be generated
+ * compile_decode  compile_encode  mismatch   the generators; why a message does not fit
+ * json  function_builder  message_init  closest_name  field_traits
  * reader  writer
  * error
  * ```

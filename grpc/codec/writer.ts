@@ -1,5 +1,5 @@
 import type { UnknownField } from "@bufbuild/protobuf";
-import { MISFIT } from "./error.ts";
+import { MISMATCH } from "./error.ts";
 
 /*
  * Writers into one scratch buffer that all codecs share. Each takes the position to write at and returns the
@@ -104,18 +104,18 @@ export function toBigInt(value: unknown): bigint | undefined {
 /** Takes a signed 64-bit value for the writers below. Returns whether it differs from 0. */
 export function loadSigned(value: unknown): boolean {
   const long = typeof value === "bigint" ? value : toBigInt(value);
-  if (long === undefined) throw MISFIT;
+  if (long === undefined) throw MISMATCH;
   signed[0] = long;
-  if (signed[0] !== long) throw MISFIT;
+  if (signed[0] !== long) throw MISMATCH;
   return (words[0]! | words[1]!) !== 0;
 }
 
 /** Takes an unsigned 64-bit value for the writers below. Returns whether it differs from 0. */
 export function loadUnsigned(value: unknown): boolean {
   const long = typeof value === "bigint" ? value : toBigInt(value);
-  if (long === undefined) throw MISFIT;
+  if (long === undefined) throw MISMATCH;
   unsigned[0] = long;
-  if (unsigned[0] !== long) throw MISFIT;
+  if (unsigned[0] !== long) throw MISMATCH;
   return (words[0]! | words[1]!) !== 0;
 }
 
@@ -238,9 +238,9 @@ export function isUnknownField(field: unknown): field is UnknownField {
 
 /** Writes unknown fields as they came. */
 export function unknownFields(o: number, fields: unknown, spare: number): number {
-  if (!Array.isArray(fields)) throw MISFIT;
+  if (!Array.isArray(fields)) throw MISMATCH;
   for (const field of fields) {
-    if (!isUnknownField(field)) throw MISFIT;
+    if (!isUnknownField(field)) throw MISMATCH;
     const most = o + field.data.length + 5 + spare;
     const b = most > scratch.bytes.length ? grow(most) : scratch.bytes;
     o = varint32(o, ((field.no << 3) | field.wireType) >>> 0);

@@ -22,7 +22,7 @@ const FOREIGN: readonly (abstract new (...args: never[]) => unknown)[] = [
 ];
 
 /** Whether an object can stand for a message: plain, or of a class of the caller's own. */
-export function isRecord(value: object): boolean {
+export function isMessageInit(value: object): boolean {
   const prototype = Object.getPrototypeOf(value);
   if (prototype === Object.prototype || prototype === null) return true;
   return !Array.isArray(value) && !ArrayBuffer.isView(value) &&

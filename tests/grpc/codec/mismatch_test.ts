@@ -1,7 +1,7 @@
 import { create, type DescMessage } from "@bufbuild/protobuf";
 import { assert, assertEquals, assertInstanceOf, assertThrows } from "@std/assert";
 import { CompiledCodec, FallbackCodec } from "../../../grpc/codec/codec.ts";
-import { misfit } from "../../../grpc/codec/misfit.ts";
+import { explainMismatch } from "../../../grpc/codec/mismatch.ts";
 import { Random } from "./random.ts";
 import { typeOf, TYPES } from "./schema.ts";
 
@@ -476,14 +476,14 @@ function spoil(random: Random, value: unknown): unknown {
   return copy;
 }
 
-Deno.test("encode() refuses exactly what misfit() finds, and misfit() always finds why", () => {
+Deno.test("encode() refuses exactly what explainMismatch() finds, and explainMismatch() always finds why", () => {
   let [good, bad] = [0, 0];
   for (const [seed, desc] of TYPES.entries()) {
     const random = new Random(seed + 5000);
     const codec = new CompiledCodec(desc);
     for (let i = 0; i < 150; i++) {
       const message = spoil(random, random.init(desc, 2));
-      const problem = misfit(desc, message);
+      const problem = explainMismatch(desc, message);
       const error = thrown(codec, message);
       assertEquals((error as Error | undefined)?.message, problem, describeAll(desc, message));
       if (error === undefined) good++;

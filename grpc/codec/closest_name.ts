@@ -7,7 +7,7 @@ const EDITS = 2;
 const NAME_LENGTH = 64;
 
 /** The name most like the given one, if any is like it. */
-export function similar(name: string, names: Iterable<string>): string | undefined {
+export function closestFieldName(name: string, names: Iterable<string>): string | undefined {
   if (name.length > NAME_LENGTH) return undefined;
   let best: string | undefined;
   // A name of three letters is not like another one when two of them differ.

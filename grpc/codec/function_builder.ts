@@ -7,7 +7,7 @@ const MAX_PARAMETERS = 1000;
  * Nothing a descriptor says goes into the text as it is: names pass through {@linkcode quote}, numbers are
  * computed here, and everything else is handed over by {@linkcode bind} and referred to as `c0`, `c1` ….
  */
-export class Source {
+export class FunctionBuilder {
   /** Expressions of the values bound, by value. */
   readonly #bound: Map<unknown, string> = new Map();
   readonly #values: unknown[] = [];

@@ -6,7 +6,7 @@ import { compileEncode, type Encode } from "./compile_encode.ts";
  * The two generated functions of one message type. Each is compiled when it is first called, so a message
  * costs nothing for the types below it that never occur, and types may contain themselves.
  */
-export class Unit {
+export class MessageFunctions {
   readonly desc: DescMessage;
   decode: Decode;
   encode: Encode;
@@ -14,21 +14,21 @@ export class Unit {
   constructor(desc: DescMessage) {
     this.desc = desc;
     this.decode = (b, p, e, d, m, g) => {
-      this.decode = compileDecode(desc, unitOf);
+      this.decode = compileDecode(desc, functionsOf);
       return this.decode(b, p, e, d, m, g);
     };
     this.encode = (message, o, d) => {
-      this.encode = compileEncode(desc, unitOf);
+      this.encode = compileEncode(desc, functionsOf);
       return this.encode(message, o, d);
     };
   }
 }
 
-const units = new WeakMap<DescMessage, Unit>();
+const known = new WeakMap<DescMessage, MessageFunctions>();
 
 /** The functions of a message type; the same for every call with the same descriptor. */
-export function unitOf(desc: DescMessage): Unit {
-  let unit = units.get(desc);
-  if (unit === undefined) units.set(desc, unit = new Unit(desc));
-  return unit;
+export function functionsOf(desc: DescMessage): MessageFunctions {
+  let functions = known.get(desc);
+  if (functions === undefined) known.set(desc, functions = new MessageFunctions(desc));
+  return functions;
 }

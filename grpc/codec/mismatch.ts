@@ -7,9 +7,9 @@ import {
   ScalarType,
 } from "@bufbuild/protobuf";
 import { isJsonObject } from "./json.ts";
-import { isRecord } from "./plain.ts";
-import { isJson, isUnwrapped, type MessageField } from "./shape.ts";
-import { similar } from "./suggestion.ts";
+import { isMessageInit } from "./message_init.ts";
+import { isJson, isUnwrapped, type MessageField } from "./field_traits.ts";
+import { closestFieldName } from "./closest_name.ts";
 import { isUnknownField, toBigInt } from "./writer.ts";
 
 /**
@@ -26,7 +26,7 @@ export const ENCODE_DEPTH = 250;
  *
  * @returns The text of the error, or undefined if everything fits.
  */
-export function misfit(desc: DescMessage, message: unknown): string | undefined {
+export function explainMismatch(desc: DescMessage, message: unknown): string | undefined {
   const found = checkMessage(desc, message, desc.typeName, ENCODE_DEPTH);
   return found && `Cannot encode ${found}`;
 }
@@ -84,7 +84,7 @@ function checkMessage(
   const message = value as Record<string, unknown>;
   const type = message["$typeName"];
   if (type !== desc.typeName) {
-    if (type !== undefined || !isRecord(message)) return expected(path, what, value);
+    if (type !== undefined || !isMessageInit(message)) return expected(path, what, value);
     const stray = checkNames(desc, message, path);
     if (stray !== undefined) return stray;
   }
@@ -131,7 +131,7 @@ function checkNames(
   const same = desc.members.find((member) =>
     member.name === stray || member.kind === "field" && member.jsonName === stray
   );
-  const meant = same?.localName ?? similar(stray, names);
+  const meant = same?.localName ?? closestFieldName(stray, names);
   return meant === undefined ? problem : `${problem} (did you mean ${JSON.stringify(meant)}?)`;
 }
 
@@ -160,7 +160,7 @@ function checkField(
       return undefined;
     }
     case "map": {
-      if (typeof value !== "object" || "$typeName" in value || !isRecord(value)) {
+      if (typeof value !== "object" || "$typeName" in value || !isMessageInit(value)) {
         return expected(path, "object of map entries", value);
       }
       for (const key of Object.keys(value)) {
@@ -193,7 +193,7 @@ function checkOneof(
   const field = oneof.fields.find((field) => field.localName === name);
   if (field === undefined) {
     const cases = oneof.fields.map((field) => field.localName);
-    const meant = typeof name === "string" ? similar(name, cases) : undefined;
+    const meant = typeof name === "string" ? closestFieldName(name, cases) : undefined;
     const hint = meant === undefined
       ? `the cases are ${cases.map((name) => JSON.stringify(name)).join(", ")}`
       : `did you mean ${JSON.stringify(meant)}?`;
