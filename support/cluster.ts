@@ -17,13 +17,20 @@ const READY = /serving client traffic (?:in)?securely/;
 const READY_TIMEOUT = 60_000;
 
 /** Milliseconds for a change of the members with all its attempts. */
-const CHANGE_TIMEOUT = 20_000;
+const CHANGE_TIMEOUT = 45_000;
 
 /** Milliseconds between two attempts. */
 const CHANGE_PAUSE = 200;
 
+/** Milliseconds for one attempt. */
+const ATTEMPT_TIMEOUT = 3_000;
+
 /** What a cluster says that will take the change later. */
-const NOT_YET = /unhealthy cluster|not enough started members|no leader|leader changed/;
+const NOT_YET =
+  /unhealthy cluster|not enough started members|no leader|leader changed|deadline|timed out|unavailable|stopped/;
+
+/** What it says to a change that was made before. */
+const DONE = /already exist|member not found|is no member|only promote a learner member$/;
 
 /** How often a cluster is begun anew when someone took one of its ports first. */
 const ATTEMPTS = 3;
@@ -319,20 +326,26 @@ export class EtcdCluster implements AsyncDisposable {
 
   /**
    * Makes a change by a member that runs, past all proxies. A cluster refuses changes until all its
-   * members have been connected for a while, and for as long it is asked again.
+   * members have been connected for a while, and a member that lost its leader is silent: for as long it
+   * is asked again.
    */
-  async #change(change: (service: ClusterService, timeout: number) => Promise<unknown>) {
+  async #change(
+    change: (service: ClusterService, timeout: number) => Promise<unknown>,
+  ): Promise<void> {
     const targets = this.members.filter(({ running }) => running).map(({ direct }) => direct);
     await using conn = grpc.newClient({ targets });
     const service = grpc.newService(conn, CLUSTER, "Cluster") as unknown as ClusterService;
     const end = performance.now() + CHANGE_TIMEOUT;
-    for (;;) {
+    for (let attempt = 1;; attempt++) {
       try {
-        return await change(service, Math.max(1, end - performance.now()));
+        await change(service, ATTEMPT_TIMEOUT);
+        return;
       } catch (error) {
-        const left = end - performance.now();
-        if (!(error instanceof Error) || !NOT_YET.test(error.message) || left <= 0) throw error;
-        await delay(Math.min(CHANGE_PAUSE, left));
+        if (!(error instanceof Error)) throw error;
+        // An attempt without an answer may have been carried out.
+        if (attempt > 1 && DONE.test(error.message)) return;
+        if (!NOT_YET.test(error.message) || performance.now() > end) throw error;
+        await delay(CHANGE_PAUSE);
       }
     }
   }

@@ -11,6 +11,9 @@ import { peerTest } from "../../../support/peers.ts";
 
 const etcd = await findEtcd();
 
+/** What every case needs. */
+export const NEEDS = [["etcd", etcd, "install etcd-server, or set ETCD to the program"]] as const;
+
 /** The version that is tested, as 3.007. */
 export const VERSION: number = etcd === undefined ? 0 : numberOf(await etcdVersion(etcd));
 
@@ -41,8 +44,7 @@ export function etcdCase(
   run: (stage: Stage) => Promise<void>,
   { members = 1, flags = [] }: CaseOptions = {},
 ): void {
-  const needs = [["etcd", etcd, "install etcd-server, or set ETCD to the program"]] as const;
-  peerTest(name, { needs }, async () => {
+  peerTest(name, { needs: NEEDS }, async () => {
     await using cluster = await EtcdCluster.start({
       etcd: etcd!,
       members,
