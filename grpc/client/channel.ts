@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import { setImmediate } from "node:timers";
-import { type Time, Timer } from "../../http/engine.ts";
+import { tell, type Time, Timer } from "../../http/engine.ts";
 import { ConnectionLostError, DialError } from "../../http/mod.ts";
 import { Lookups } from "./lookups.ts";
 import type { Settings } from "./options.ts";
@@ -124,6 +124,10 @@ export class Channel extends Timer implements SubchannelEvents {
     // The server may have moved.
     this.#lookups.refresh();
     if (this.#waiting.size > 0) this.#settleSoon();
+  }
+
+  onChange(authority: string, error: Error | null): void {
+    if (!this.#closed) tell(this.#settings.onConnection, authority, error);
   }
 
   /** The first calls have waited long enough for those whose turn it is. */

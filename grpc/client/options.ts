@@ -79,6 +79,11 @@ export interface ClientOptions {
   readonly userAgent?: string;
   /** Connect interceptors; the first is outermost. They see every call. */
   readonly interceptors?: readonly Interceptor[];
+  /**
+   * Called with a server's `host:port` when a connection to it is ready, `error` being null, and when
+   * it ended or could not be made. What it throws is printed.
+   */
+  readonly onConnection?: ((server: string, error: Error | null) => unknown) | null | undefined;
   /** Flow-control windows in bytes, and other HTTP/2 settings. */
   readonly http2?: h2.ConnectionOptions;
   /**
@@ -113,6 +118,7 @@ export interface Settings {
   readonly compress: boolean;
   readonly defaultTimeout: number;
   readonly interceptors: Interceptor[];
+  readonly onConnection: ClientOptions["onConnection"];
 }
 
 const WHAT = "make a client";
@@ -136,6 +142,7 @@ export const CLIENT_OPTIONS: readonly string[] = optionNames<ClientOptions>({
   defaultTimeout: true,
   userAgent: true,
   interceptors: true,
+  onConnection: true,
   http2: true,
   engine: true,
 });
@@ -159,6 +166,7 @@ export function settingsOf(options: ClientOptions): Settings {
     throw new TypeError(`Cannot ${WHAT} as interceptors must be a list of functions`);
   }
   checkCallback(WHAT, "lookup", lookup);
+  checkCallback(WHAT, "onConnection", options.onConnection);
   checkBoolean(WHAT, "compress", options.compress);
   checkText(WHAT, "userAgent", options.userAgent);
   checkCount(WHAT, "maxReceiveSize", options.maxReceiveSize, 1, Infinity);
@@ -197,6 +205,7 @@ export function settingsOf(options: ClientOptions): Settings {
     compress: options.compress ?? false,
     defaultTimeout: limit("defaultTimeout", options.defaultTimeout) ?? Infinity,
     interceptors: [...interceptors],
+    onConnection: options.onConnection,
   };
 }
 

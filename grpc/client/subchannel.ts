@@ -48,6 +48,8 @@ export interface SubchannelEvents {
   onRoom(): void;
   /** It left READY, or could not be connected. */
   onDown(): void;
+  /** It became READY, null, or ceased to be what it was last told to be, and why. */
+  onChange(authority: string, error: Error | null): void;
 }
 
 /**
@@ -77,6 +79,8 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
   #attemptAt = -Infinity;
   /** When the next attempt may be made. */
   #notBefore = -Infinity;
+  /** Whether it was told to be READY; null: nothing was told. */
+  #reported: boolean | null = null;
   /** Whether the connection has carried a call. */
   #useful = false;
   #opening: Promise<void> = Promise.resolve();
@@ -210,7 +214,15 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
     this.#state = { kind: "TRANSIENT_FAILURE", error };
     this.#notBefore = this.#time.clock.now() + backoffDelay(this.#failures, this.#settings.backoff);
     this.connect();
+    this.#report(error);
     this.#events.onDown();
+  }
+
+  #report(error: Error | null): void {
+    const up = error === null;
+    if (up === this.#reported) return;
+    this.#reported = up;
+    this.#events.onChange(this.address.authority, error);
   }
 
   // ---- the session's events --------------------------------------------------------------------
@@ -223,6 +235,7 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
       this.#failures = 0;
       this.#useful = false;
       session.socket.ref?.();
+      this.#report(null);
     }
     this.#events.onRoom();
   }
@@ -250,22 +263,23 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
           })
           : error,
       );
-    } else if (this.#state.kind === "READY") this.#left();
+    } else if (this.#state.kind === "READY") this.#left(error);
   }
 
   /** The connection takes no new calls: the next ones need another. */
   #retire(session: h2.Session): void {
     this.#draining.add(session);
     this.#session = null;
-    this.#left();
+    this.#left(new Error(`${this.address.authority} takes no more calls on this connection`));
   }
 
   /** The connection is gone or going: another is opened, even if no call waits. */
-  #left(): void {
+  #left(error: Error): void {
     this.#state = IDLE;
     // A server that takes connections and drops them is asked with pauses.
     if (!this.#useful) this.#notBefore = this.#attemptAt + this.#settings.backoff.initial;
     this.connect();
+    this.#report(error);
     this.#events.onDown();
   }
 

@@ -3,6 +3,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { delay } from "@std/async";
 import { grpc } from "@sluice/sluice";
 import { BlackHole } from "../../../support/black_hole.ts";
+import { printed } from "../../../support/console.ts";
 import { FaultProxy } from "../../../support/fault_proxy.ts";
 import { GREETER } from "../../../support/greeter.ts";
 import { Greeters, names } from "../../../support/greeters.ts";
@@ -320,4 +321,29 @@ Deno.test("targets are exchanged while calls run: those that stay keep their con
   conn.setTargets([a!, `dns://localhost:${b!.split(":")[1]}`]);
   while (!(await names(greeter, 2)).includes("b"));
   assertEquals(shares(await names(greeter, 4)), { a: 2, b: 2 });
+});
+
+Deno.test("connections that come and go are told, each change once", async () => {
+  await using greeters = new Greeters();
+  const [a, dead] = [greeters.start("a").addr, `127.0.0.1:${freePort()}`];
+  await using proxy = new FaultProxy({ target: a });
+  const told: string[] = [];
+  const { conn, greeter } = connect([proxy.endpoint, dead], {
+    backoff: { initial: 10, max: 20 },
+    onConnection: (server, error) => {
+      const name = server === dead ? "dead" : "a";
+      told.push(`${name} ${error === null ? "up" : "down"}`);
+      throw new Error("this is printed");
+    },
+  });
+  await using _conn = conn;
+  const lines = await printed(async () => {
+    await names(greeter, 4);
+    proxy.drop();
+    await until(() => told.length === 4);
+    await names(greeter, 4);
+  });
+  assertEquals(told.filter((line) => line.startsWith("a")), ["a up", "a down", "a up"]);
+  assertEquals(told.filter((line) => line.startsWith("dead")), ["dead down"]);
+  assertEquals(lines.length, 4);
 });
