@@ -6,6 +6,7 @@
 import { fair, quietMethods } from "../../http/engine.ts";
 import type { Calls } from "../calls.ts";
 import { check, choice, flag, range, required, shown } from "../fields.ts";
+import { withJson } from "../json.ts";
 import { readHeader } from "../ops.ts";
 import type { Unary } from "../schema.ts";
 import type { CallOptions } from "../types.ts";
@@ -73,7 +74,7 @@ export class Auth {
     const { AuthStatus } = this.#service;
     const result = await this.#calls.run("auth.status", "read", AuthStatus, NOTHING, options);
     const { enabled, authRevision } = result;
-    return { header: readHeader(result), enabled, authRevision };
+    return withJson({ header: readHeader(result), enabled, authRevision });
   }
 
   /** Makes a user, without roles. */

@@ -8,6 +8,7 @@ import { fair, quietMethods } from "../../http/engine.ts";
 import type { Calls } from "../calls.ts";
 import { KvError } from "../errors.ts";
 import { check, flag, shown, uint64 } from "../fields.ts";
+import { withJson } from "../json.ts";
 import { readHeader } from "../ops.ts";
 import type { CallOptions } from "../types.ts";
 import { clientEndpoints } from "./endpoints.ts";
@@ -91,7 +92,7 @@ export class Cluster {
     if (result.member === undefined) {
       throw new KvError("the server did not tell which member it added", code.INTERNAL);
     }
-    return { ...readMembers(result), member: readMember(result.member) };
+    return withJson({ ...readMembers(result), member: readMember(result.member) });
   }
 
   /** Gives a learner its vote. Rejects with `LEARNER_NOT_READY` until it has caught up. */
@@ -183,9 +184,9 @@ function urls(operation: string, value: readonly string[]): readonly string[] {
 }
 
 function readMembers(result: MembersResult): MembersResponse {
-  return { header: readHeader(result), members: result.members.map(readMember) };
+  return withJson({ header: readHeader(result), members: result.members.map(readMember) });
 }
 
 function readMember({ ID, name, peerURLs, clientURLs, isLearner }: MemberMessage): Member {
-  return { ID, name, peerURLs: [...peerURLs], clientURLs: [...clientURLs], isLearner };
+  return withJson({ ID, name, peerURLs: [...peerURLs], clientURLs: [...clientURLs], isLearner });
 }

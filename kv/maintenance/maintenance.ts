@@ -8,6 +8,7 @@ import { fair, quietMethods } from "../../http/engine.ts";
 import type { Calls } from "../calls.ts";
 import { KvError } from "../errors.ts";
 import { check, choice, int64, required, uint64 } from "../fields.ts";
+import { withJson } from "../json.ts";
 import { readHeader } from "../ops.ts";
 import type { CallOptions } from "../types.ts";
 import type { MemberLinks } from "./member_links.ts";
@@ -126,7 +127,7 @@ export class Maintenance {
       disarmed.push(...response.alarms);
       ({ header } = response);
     }
-    return { header, alarms: disarmed };
+    return withJson({ header, alarms: disarmed });
   }
 
   /**
@@ -171,7 +172,7 @@ export class Maintenance {
     return await this.#at(request, async ({ calls, service }) => {
       const result = await calls.run(operation, "read", service.HashKV, message, options);
       const { hash, compactRevision, hashRevision } = result;
-      return { header: readHeader(result), hash, compactRevision, hashRevision };
+      return withJson({ header: readHeader(result), hash, compactRevision, hashRevision });
     });
   }
 
@@ -276,7 +277,7 @@ quietMethods(Maintenance, [
 function readStatus(result: StatusResult): StatusResponse {
   const { version, leader, raftIndex, raftTerm, raftAppliedIndex, isLearner, storageVersion } =
     result;
-  return {
+  return withJson({
     header: readHeader(result),
     version,
     dbSize: Number(result.dbSize),
@@ -289,15 +290,12 @@ function readStatus(result: StatusResult): StatusResponse {
     errors: [...result.errors],
     isLearner,
     storageVersion,
-  };
+  });
 }
 
 function readAlarms(result: AlarmResult): AlarmResponse {
-  return {
-    header: readHeader(result),
-    alarms: result.alarms.map(({ memberID, alarm }) => ({
-      memberID,
-      alarm: ALARMS[alarm] ?? "CORRUPT",
-    })),
-  };
+  const alarms = result.alarms.map(({ memberID, alarm }) =>
+    withJson({ memberID, alarm: ALARMS[alarm] ?? "CORRUPT" })
+  );
+  return withJson({ header: readHeader(result), alarms });
 }
