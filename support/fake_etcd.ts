@@ -27,7 +27,9 @@ export interface FakeOptions {
 }
 
 /** Starts the server on a free port. */
-export function fakeEtcd({ watch, kv = {}, lease = {}, maintenance = {} }: FakeOptions): grpc.GrpcServer {
+export function fakeEtcd(
+  { watch, kv = {}, lease = {}, maintenance = {} }: FakeOptions,
+): grpc.GrpcServer {
   const registrar = new grpc.Registrar();
   let streams = 0;
   registrar.register(schemaFile("kv"), "KV", { Range: () => ({ header: header(1n) }), ...kv });

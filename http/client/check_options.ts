@@ -36,11 +36,7 @@ const REQUEST_FLAGS = {
 } as const;
 const { signal: _signal, json: _json, ...DEFAULT_FLAGS } = REQUEST_FLAGS;
 
-/**
- * Names of {@linkcode RequestOptions}.
- *
- * @internal
- */
+/** Names of {@linkcode RequestOptions}. */
 export const REQUEST_NAMES: readonly string[] = optionNames<RequestOptions>(REQUEST_FLAGS);
 /** Names of {@linkcode SendOptions}. */
 export const SEND_NAMES: readonly string[] = optionNames<SendOptions>({
@@ -65,11 +61,7 @@ export const STREAM_NAMES: readonly string[] = optionNames<StreamOptions>({
   decompress: true,
   onDownload: true,
 });
-/**
- * Names of {@linkcode ClientOptions}.
- *
- * @internal
- */
+/** Names of {@linkcode ClientOptions}. */
 export const CLIENT_NAMES: readonly string[] = optionNames<ClientOptions>({
   ...DEFAULT_FLAGS,
   maxIdlePerHost: true,

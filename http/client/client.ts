@@ -19,6 +19,7 @@ import { fair, ready } from "../time/turn.ts";
 import { readArguments, readStreamArguments } from "./arguments.ts";
 import { Cancellation } from "./cancellation.ts";
 import { checkSendOptions } from "./check_options.ts";
+import { readContent, takeText } from "./content.ts";
 import { LENGTH_FROM_BODY } from "./exchange.ts";
 import type { ClientOptions, RequestOptions, SendOptions, StreamOptions } from "./options.ts";
 import { Pool } from "./pool.ts";
@@ -357,22 +358,6 @@ export class Client implements AsyncDisposable {
   }
 }
 
-/** The whole body of an answer if it is short plain text and here already, as most are; else null. */
-function takeText({ exchange, head }: LastAnswer, options: ResolvedOptions): string | null {
-  const { maxWholeBytes, onDownload } = options;
-  if (onDownload !== undefined || !isPlain(head.fields)) return null;
-  return maxWholeBytes === 0 || head.length <= maxWholeBytes ? exchange.takeText() : null;
-}
-
-/** The whole body of an answer. */
-function readContent(
-  { exchange, head, url, redirects }: LastAnswer,
-  { decompress, maxWholeBytes, onDownload }: ResolvedOptions,
-): Promise<Uint8Array> {
-  const settings = { decompress, maxResponseBytes: maxWholeBytes, onDownload, onOver: undefined };
-  return clientStream(exchange, settings, url, redirects, head).readBytes();
-}
-
 /** The body a request is told of, in one place or the other. */
 function bodyOf(
   input: BodyInput | null | undefined,
@@ -383,21 +368,6 @@ function bodyOf(
     throw new TypeError("Cannot request with both a body and json: give one of them");
   }
   return jsonBody(json);
-}
-
-/** Charsets whose lower half is ASCII, which covers nearly every charset in use. */
-const ASCII_BASED = /charset\s*=\s*["']?(?:utf-?8|us-ascii|ascii|iso-8859-|windows-125|latin1)/i;
-
-/** Whether ASCII bytes of a body are text as they stand. */
-function isPlain(fields: readonly string[]): boolean {
-  for (let i = 0; i < fields.length; i += 2) {
-    if (fields[i] === "content-encoding") return false;
-    if (fields[i] === "content-type") {
-      const value = fields[i + 1]!;
-      if (/charset/i.test(value) && !ASCII_BASED.test(value)) return false;
-    }
-  }
-  return true;
 }
 
 /**

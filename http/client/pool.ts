@@ -1,383 +1,20 @@
 /**
- * Connections of a client, by origin: HTTP/2 connections are shared, HTTP/1.1 connections reused,
- * and a burst on a cold origin dials once until it is known which of the two it speaks.
+ * Connections of a client, by origin and route.
  *
  * @module
  */
-import { Countdown } from "../time/countdown.ts";
 import type { Time } from "../time/time.ts";
-import { dial, type DialOptions, type Lookup } from "../net/dial.ts";
-import { ConnectionLostError, DialError } from "../message/error.ts";
+import type { Route } from "./connect.ts";
 import type { ClientExchange, ExchangeTimeouts, OutgoingHead } from "./exchange.ts";
-import { ClientSession, MAX_RESPONSE_FIELDS } from "./h1_session.ts";
-import { H1Exchange } from "./h1_exchange.ts";
-import { H2Exchange } from "./h2_exchange.ts";
-import { Session, type SessionOptions } from "../h2/mod.ts";
-import { LinkedList } from "./linked_list.ts";
-import { LivenessProbe } from "./liveness_probe.ts";
-import type { Socket } from "../net/socket.ts";
-import type { ClientEngine, DialTlsOptions } from "../net/tls_options.ts";
-import { dialProxy, dialThrough } from "./tunnel.ts";
-import type { Target } from "../message/url.ts";
-import { QueuedRequest } from "./queued_request.ts";
-
-/** Connections to one origin at once, those being opened included. */
-export const DEFAULT_MAX_PER_HOST = 256;
-/** Milliseconds `close()` leaves to exchanges under way. */
-const CLOSE_GRACE_MS = 5000;
-/** Milliseconds a connection has to answer a PING once a request on it got no answer. */
-const PROBE_TIMEOUT_MS = 5000;
-
-/** Settings of a pool. */
-export interface PoolOptions {
-  readonly maxIdlePerHost: number;
-  readonly maxPerHost: number;
-  readonly idleTimeout: number;
-  readonly connectTimeout: number;
-  /** Milliseconds during which a server may take nothing of a request, HTTP/1.1. */
-  readonly writeTimeout: number;
-  /** Bytes of a response's head. */
-  readonly maxHeaderBytes: number;
-  readonly alpnProtos: readonly string[];
-  /** With `alpnProtos`. */
-  readonly tls: DialTlsOptions;
-  /** Whose TLS connections have. */
-  readonly engine: ClientEngine;
-  /** Path of a Unix socket every connection goes to. */
-  readonly unixSocket: string | null;
-  /** Finds addresses, or null for the system. */
-  readonly lookup: Lookup | null;
-  readonly http2: SessionOptions;
-}
-
-/** Where connections for a request go. */
-interface Route {
-  readonly target: Target;
-  /** The proxy to go through, or null. */
-  readonly proxy: Target | null;
-}
-
-/** Connections to one origin by one route. */
-class Host {
-  readonly #pool: Pool;
-  readonly #time: Time;
-  readonly #options: PoolOptions;
-  readonly #route: Route;
-  readonly #key: string;
-  readonly #idle = new LinkedList<ClientSession>();
-  readonly #all = new Set<ClientSession>();
-  readonly #sessions = new Set<Session>();
-  /** HTTP/2 connections that take new streams, and how many each carried. */
-  #shared: { session: Session; count: number } | null = null;
-  #speaks: "unknown" | "h1" | "h2";
-  #dialing = 0;
-  readonly #dials = new Set<AbortController>();
-  readonly #queue = new LinkedList<QueuedRequest>();
-  #closed = false;
-  #closing: Promise<void> | null = null;
-  #onDrained: (() => void) | null = null;
-
-  constructor(pool: Pool, options: PoolOptions, route: Route, key: string, time: Time) {
-    this.#pool = pool;
-    this.#time = time;
-    this.#options = options;
-    this.#route = route;
-    this.#key = key;
-    const protocols = options.alpnProtos;
-    const secure = route.target.scheme === "https";
-    this.#speaks = secure && protocols.includes("h2")
-      ? "unknown"
-      : !secure && !protocols.includes("http/1.1") && route.proxy === null
-      ? "h2" // Prior knowledge (RFC 9113 §3.3).
-      : "h1";
-  }
-
-  get idle(): number {
-    return this.#idle.length;
-  }
-
-  /** Whether idle connections are kept at all. */
-  get #kept(): boolean {
-    return this.#options.maxIdlePerHost > 0 && this.#options.idleTimeout > 0;
-  }
-
-  get open(): number {
-    return this.#all.size + this.#sessions.size;
-  }
-
-  /** An exchange if a connection is at hand, else a place in the queue for one. */
-  acquire(start: OutgoingHead, timeouts: ExchangeTimeouts): ClientExchange | QueuedRequest {
-    if (this.#queue.length === 0) {
-      const exchange = this.#take(start, timeouts);
-      if (exchange !== null) return exchange;
-    }
-    const request = new QueuedRequest(start, timeouts, this.#leave, this.#time.timers);
-    this.#queue.push(request);
-    this.#dialIfNeeded();
-    return request;
-  }
-
-  readonly #leave = (request: QueuedRequest, reason: Error): void => {
-    if (!this.#queue.delete(request)) return;
-    if (this.#queue.length === 0) this.#abandonDials(reason);
-    request.reject(reason);
-  };
-
-  #take(start: OutgoingHead, timeouts: ExchangeTimeouts): ClientExchange | null {
-    const shared = this.#shared;
-    if (shared !== null) {
-      const { session } = shared;
-      if (session.exhausted) {
-        this.#shared = null;
-      } else if (session.available) {
-        const exchange = new H2Exchange(
-          session,
-          start,
-          timeouts,
-          shared.count > 0,
-          this.#suspect,
-          this.#time,
-        );
-        if (exchange.begin()) {
-          shared.count++;
-          return exchange;
-        }
-      }
-      if (this.#shared !== null) return null;
-    }
-    // The last one in is the least likely to have been closed by the server.
-    const session = this.#idle.pop();
-    if (session === null) return null;
-    session.deadline.clear();
-    return new H1Exchange(session, start, timeouts);
-  }
-
-  #serve(): void {
-    for (let request = this.#queue.first; request !== null; request = this.#queue.first) {
-      let exchange: ClientExchange | null;
-      try {
-        exchange = this.#take(request.start, request.timeouts);
-      } catch (error) {
-        this.#queue.delete(request);
-        request.reject(error as Error);
-        continue;
-      }
-      if (exchange === null) break;
-      this.#queue.delete(request);
-      request.resolve(exchange);
-    }
-    this.#dialIfNeeded();
-  }
-
-  #dialIfNeeded(): void {
-    if (this.#closed) return;
-    const wanted = this.#queue.length - this.#dialing;
-    if (this.#speaks === "h1") {
-      const room = this.#options.maxPerHost - this.#all.size - this.#dialing;
-      for (let n = Math.min(wanted, room); n > 0; n--) this.#dial();
-    } else if (wanted > 0 && this.#dialing === 0 && this.#shared === null) {
-      this.#dial();
-    }
-  }
-
-  #dial(): void {
-    this.#dialing++;
-    const controller = new AbortController();
-    this.#dials.add(controller);
-    /** Whether somebody still counts on this attempt. */
-    const ended = () => {
-      if (!this.#dials.delete(controller)) return false;
-      this.#dialing--;
-      return true;
-    };
-    this.#connect(controller.signal).then((socket) => {
-      if (ended()) this.#connected(socket);
-      else socket.close();
-    }, (error) => {
-      if (!ended()) return;
-      if (this.#speaks === "h1") this.#queue.shift()?.reject(error);
-      else this.#rejectAll(error);
-      this.#serve();
-      this.#forgetIfUnused();
-    });
-  }
-
-  #rejectAll(error: Error): void {
-    for (let request = this.#queue.shift(); request !== null; request = this.#queue.shift()) {
-      request.reject(error);
-    }
-  }
-
-  /** Nobody waits any more: whoever comes next begins anew, and gets no error of others. */
-  #abandonDials(reason: Error): void {
-    const dials = [...this.#dials];
-    this.#dials.clear();
-    this.#dialing = 0;
-    for (const controller of dials) controller.abort(reason);
-    this.#forgetIfUnused();
-  }
-
-  async #connect(signal: AbortSignal): Promise<Socket> {
-    const { target, proxy } = this.#route;
-    const { unixSocket, connectTimeout, tls, alpnProtos, lookup, engine } = this.#options;
-    const secure = target.scheme === "https";
-    const options: DialOptions = {
-      hostname: target.hostname,
-      port: target.port,
-      timeout: connectTimeout,
-      signal,
-      engine,
-      time: this.#time,
-      ...(unixSocket === null ? {} : { path: unixSocket }),
-      ...(lookup === null ? {} : { lookup }),
-      ...(secure ? { tls } : {}),
-    };
-    if (proxy !== null && !secure) return dialProxy(proxy, { ...options, tls });
-    const socket = await (proxy === null ? dial(options) : dialThrough(proxy, options));
-    // A server that knows nothing of ALPN speaks HTTP/1.1 (RFC 9113 §3.2).
-    if (secure && socket.tls?.alpnProtocol === null && !alpnProtos.includes("http/1.1")) {
-      socket.close();
-      throw new DialError(
-        target.authority,
-        "alpn",
-        `server must choose "h2": it chose no protocol, and alpnProtos has no "http/1.1"`,
-      );
-    }
-    return socket;
-  }
-
-  #connected(socket: Socket): void {
-    if (this.#closed) {
-      socket.close();
-      return;
-    }
-    const alpn = socket.tls?.alpnProtocol ?? null;
-    const h2 = alpn === "h2" || (socket.tls === null && this.#speaks === "h2");
-    this.#speaks = h2 ? "h2" : "h1";
-    if (h2) {
-      this.#share(socket);
-    } else {
-      const session = new ClientSession(socket, this, this.#options, this.#time);
-      this.#all.add(session);
-      this.#idle.push(session);
-      if (this.#queue.length === 0) {
-        // Whoever it was dialled for is served already or gone.
-        this.#idle.pop();
-        session.done(true);
-      }
-    }
-    this.#serve();
-  }
-
-  #share(socket: Socket): void {
-    const session: Session = new Session("client", socket, {
-      onSettings: () => this.#serve(),
-      onStreamClosed: () => {
-        if (this.#queue.length > 0) queueMicrotask(() => this.#serve());
-      },
-      onGoAway: () => this.#drop(session),
-      onClosed: () => {
-        this.#drop(session);
-        this.#sessions.delete(session);
-        this.#forgetIfUnused();
-      },
-    }, {
-      idleTimeout: this.#kept ? this.#options.idleTimeout : 1,
-      maxHeaderListSize: this.#options.maxHeaderBytes,
-      maxFields: MAX_RESPONSE_FIELDS,
-      ...this.#options.http2,
-    }, this.#time);
-    this.#sessions.add(session);
-    this.#shared = { session, count: 0 };
-    session.start();
-  }
-
-  /** A request got no answer, nor did anything else come: new ones go elsewhere. */
-  readonly #suspect = (session: Session): void => {
-    if (this.#shared?.session !== session) return;
-    this.#drop(session);
-    // It never said a word, and nobody waits for one any more.
-    if (!session.peerSettingsReceived && session.idle) return session.destroy();
-    const { keepalive } = this.#options.http2;
-    new LivenessProbe(session, keepalive?.timeout ?? PROBE_TIMEOUT_MS, this.#time);
-  };
-
-  #drop(session: Session): void {
-    if (this.#shared?.session !== session) return;
-    this.#shared = null;
-    if (this.#queue.length > 0) queueMicrotask(() => this.#serve());
-  }
-
-  /** A connection is free: for the next in the queue, or to be kept. */
-  onIdle(session: ClientSession): void {
-    if (this.#closed) return session.close();
-    if (this.#queue.length === 0 && this.#idle.length >= this.#options.maxIdlePerHost) {
-      return session.close();
-    }
-    this.#idle.push(session);
-    if (this.#queue.length > 0) {
-      this.#serve();
-      if (this.#idle.last !== session) return;
-    }
-    const ms = Math.min(this.#options.idleTimeout, session.keepAlive);
-    if (ms <= 0) return session.close();
-    session.deadline.set("idleTimeout", ms, session.idleSince);
-  }
-
-  onClosed(session: ClientSession): void {
-    this.#all.delete(session);
-    this.#idle.delete(session);
-    if (this.#all.size === 0) this.#onDrained?.();
-    this.#dialIfNeeded();
-    this.#forgetIfUnused();
-  }
-
-  #forgetIfUnused(): void {
-    if (this.open === 0 && this.#queue.length === 0 && this.#dialing === 0) {
-      this.#pool.forget(this.#key, this);
-    }
-  }
-
-  closeIdle(): void {
-    for (const session of this.#idle.items()) session.close();
-    for (const session of [...this.#sessions]) {
-      if (session.idle) session.close();
-    }
-  }
-
-  close(): Promise<void> {
-    return this.#closing ??= this.#close();
-  }
-
-  async #close(): Promise<void> {
-    this.#closed = true;
-    const error = new ConnectionLostError("Client was closed", "no");
-    this.#rejectAll(error);
-    this.#abandonDials(error);
-    for (const session of this.#idle.items()) session.close();
-    await Promise.all([
-      this.#drained(),
-      ...[...this.#sessions].map((session) => session.close(CLOSE_GRACE_MS)),
-    ]);
-  }
-
-  /** Resolves when the connections of HTTP/1.1 are gone, by force after a while. */
-  async #drained(): Promise<void> {
-    if (this.#all.size === 0) return;
-    const countdown = new Countdown(this.#time, CLOSE_GRACE_MS, () => {
-      const error = new ConnectionLostError("Client was closed", "maybe");
-      for (const session of [...this.#all]) session.abort(error);
-    });
-    await new Promise<void>((resolve) => this.#onDrained = resolve);
-    countdown.stop();
-  }
-}
+import { Origin } from "./origin.ts";
+import type { PoolOptions } from "./pool_options.ts";
+import type { QueuedRequest } from "./queued_request.ts";
 
 /** See the module. */
 export class Pool {
   readonly #options: PoolOptions;
   readonly #time: Time;
-  readonly #hosts = new Map<string, Host>();
+  readonly #origins = new Map<string, Origin>();
   #closed = false;
 
   constructor(options: PoolOptions, time: Time) {
@@ -389,15 +26,16 @@ export class Pool {
   get size(): { open: number; idle: number; origins: number } {
     let open = 0;
     let idle = 0;
-    for (const host of this.#hosts.values()) {
-      open += host.open;
-      idle += host.idle;
+    for (const origin of this.#origins.values()) {
+      open += origin.open;
+      idle += origin.idle;
     }
-    return { open, idle, origins: this.#hosts.size };
+    return { open, idle, origins: this.#origins.size };
   }
 
   /**
-   * Begins an exchange on a connection for `route`. Rejects with `DialError` if none can be had.
+   * Begins an exchange on a connection for `route`, or queues it for one; that rejects with
+   * `DialError` if none can be opened.
    *
    * @throws {TypeError} If the pool is closed.
    */
@@ -413,26 +51,24 @@ export class Pool {
       : target.scheme === "http"
       ? `proxy ${proxy.origin}`
       : `proxy ${proxy.origin} ${target.origin}`;
-    let host = this.#hosts.get(key);
-    if (host === undefined) {
-      this.#hosts.set(key, host = new Host(this, this.#options, route, key, this.#time));
+    let origin = this.#origins.get(key);
+    if (origin === undefined) {
+      origin = new Origin(this.#options, route, this.#time, (unused) => {
+        if (this.#origins.get(key) === unused) this.#origins.delete(key);
+      });
+      this.#origins.set(key, origin);
     }
-    return host.acquire(start, timeouts);
-  }
-
-  /** For hosts: nothing is left of this one. */
-  forget(key: string, host: Host): void {
-    if (this.#hosts.get(key) === host) this.#hosts.delete(key);
+    return origin.acquire(start, timeouts);
   }
 
   /** Ends connections nothing runs on. */
   closeIdle(): void {
-    for (const host of [...this.#hosts.values()]) host.closeIdle();
+    for (const origin of [...this.#origins.values()]) origin.closeIdle();
   }
 
   /** Ends connections, those in use when their exchange is over. May be called again. */
   async close(): Promise<void> {
     this.#closed = true;
-    await Promise.all([...this.#hosts.values()].map((host) => host.close()));
+    await Promise.all([...this.#origins.values()].map((origin) => origin.close()));
   }
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkSessionOptions } from "../h2/mod.ts";
+import { checkSessionOptions, type SessionOptions } from "../h2/mod.ts";
 import {
   checkCallback,
   checkChoice,
@@ -13,21 +13,44 @@ import {
   checkTime,
   givenOptions,
 } from "../message/options.ts";
+import type { Lookup } from "../net/dial.ts";
 import { checkProtocols } from "../net/listen_options.ts";
 import { checkPlatformWays } from "../net/platform_tls.ts";
-import { checkTls } from "../net/tls_options.ts";
+import { checkTls, type ClientEngine, type DialTlsOptions } from "../net/tls_options.ts";
 import { checkValues, CLIENT_NAMES } from "./check_options.ts";
 import type { ClientOptions } from "./options.ts";
-import { DEFAULT_MAX_PER_HOST, type PoolOptions } from "./pool.ts";
 import { checkProxy } from "./proxy.ts";
 import { REQUEST_DEFAULTS } from "./resolve.ts";
+
+/** Settings of a pool. */
+export interface PoolOptions {
+  readonly maxIdlePerHost: number;
+  readonly maxPerHost: number;
+  readonly idleTimeout: number;
+  readonly connectTimeout: number;
+  /** Milliseconds during which a server may take nothing of a request, HTTP/1.1. */
+  readonly writeTimeout: number;
+  /** Bytes of a response's head. */
+  readonly maxHeaderBytes: number;
+  readonly alpnProtos: readonly string[];
+  /** With `alpnProtos`. */
+  readonly tls: DialTlsOptions;
+  /** Whose TLS connections have. */
+  readonly engine: ClientEngine;
+  /** Path of a Unix socket every connection goes to. */
+  readonly unixSocket: string | null;
+  /** Finds addresses, or null for the system. */
+  readonly lookup: Lookup | null;
+  readonly http2: SessionOptions;
+}
 
 /** SETTINGS_MAX_HEADER_LIST_SIZE has 32 bits. */
 const MAX_HEADER_BYTES = 2 ** 32 - 1;
 
 const DEFAULTS = {
   maxIdlePerHost: 10,
-  maxPerHost: DEFAULT_MAX_PER_HOST,
+  /** Those being opened included. */
+  maxPerHost: 256,
   idleTimeout: 30_000,
   connectTimeout: 20_000,
   maxHeaderBytes: 256 << 10,
