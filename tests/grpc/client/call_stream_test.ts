@@ -1,8 +1,9 @@
-import { assertEquals, assertInstanceOf, assertRejects } from "@std/assert";
+import { assertEquals, assertRejects } from "@std/assert";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { delay } from "@std/async";
-import { grpc, protoc } from "@sluice/sluice";
-import { GREETER, GREETER_PROTO, type Request } from "../../../support/greeter.ts";
+import { protoc } from "@sluice/sluice";
+import { GREETER_PROTO, type Request } from "../../../support/greeter.ts";
+import { codeOf, withGreeter } from "../../../support/with_greeter.ts";
 
 /** The same methods, but each sends any number of responses: the wire cannot tell the difference. */
 const LOOSE = new protoc.Loader().load(
@@ -10,34 +11,9 @@ const LOOSE = new protoc.Loader().load(
   "loose.proto",
 );
 
-async function withServer(
-  file: typeof GREETER,
-  handlers: grpc.Handlers,
-  run: (greeter: grpc.DynamicService) => Promise<void>,
-  options: Partial<grpc.ServerOptions> = {},
-  clientOptions: Partial<grpc.ClientOptions> = {},
-): Promise<void> {
-  const registrar = new grpc.Registrar();
-  registrar.register(file, handlers);
-  await using server = grpc.listen({
-    addr: "127.0.0.1:0",
-    registrar,
-    drainTimeout: 200,
-    ...options,
-  });
-  await using conn = grpc.newClient({ targets: [server.addr], ...clientOptions });
-  await run(grpc.newService(conn, GREETER));
-}
-
-async function codeOf(promise: Promise<unknown>): Promise<Code> {
-  const error = await assertRejects(() => promise);
-  assertInstanceOf(error, ConnectError);
-  return error.code;
-}
-
 Deno.test("a client-streaming call whose server sends no or two responses is UNIMPLEMENTED", async () => {
   for (const count of [0, 2]) {
-    await withServer(LOOSE, {
+    await withGreeter({
       async *SumSizes() {
         for (let i = 0; i < count; i++) yield { message: String(i) };
       },
@@ -45,12 +21,12 @@ Deno.test("a client-streaming call whose server sends no or two responses is UNI
       const sums = await greeter.SumSizes();
       sums.closeWrite();
       assertEquals(await codeOf(sums.read()), Code.Unimplemented);
-    });
+    }, { file: LOOSE });
   }
 });
 
 Deno.test("the response of a client-streaming call counts only with its status", async () => {
-  await withServer(LOOSE, {
+  await withGreeter({
     async *SumSizes() {
       yield { message: "too early" };
       throw new ConnectError("no", Code.Aborted);
@@ -59,11 +35,11 @@ Deno.test("the response of a client-streaming call counts only with its status",
     const sums = await greeter.SumSizes();
     sums.closeWrite();
     assertEquals(await codeOf(sums.read()), Code.Aborted);
-  });
+  }, { file: LOOSE });
 });
 
 Deno.test("responses nobody has read are dropped when the call is given up", async () => {
-  await withServer(GREETER, {
+  await withGreeter({
     async *ListReplies({ count }: Request) {
       for (let i = 0; i < count; i++) yield { message: String(i) };
     },
@@ -87,7 +63,7 @@ Deno.test("responses nobody has read are dropped when the call is given up", asy
 });
 
 Deno.test("giving up a call that was read to its end changes nothing", async () => {
-  await withServer(GREETER, {
+  await withGreeter({
     async *ListReplies() {
       yield { message: "only" };
     },
@@ -105,8 +81,7 @@ Deno.test("giving up a call that was read to its end changes nothing", async () 
 Deno.test("a client with compress sends large requests in gzip", async () => {
   const payload = new Uint8Array(1 << 20);
   const limit = 1 << 16;
-  await withServer(
-    GREETER,
+  await withGreeter(
     { SayHello: ({ payload }: Request) => ({ message: String(payload.length) }) },
     async (greeter) => {
       assertEquals(
@@ -118,7 +93,6 @@ Deno.test("a client with compress sends large requests in gzip", async () => {
       assertEquals(error.code, Code.ResourceExhausted);
       assertEquals(error.rawMessage, "decompressed message is larger than max (65536 bytes)");
     },
-    { maxReceiveSize: limit },
-    { compress: true },
+    { server: { maxReceiveSize: limit }, client: { compress: true } },
   );
 });

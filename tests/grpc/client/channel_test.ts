@@ -1,10 +1,11 @@
-import { assert, assertEquals, assertInstanceOf, assertRejects, assertThrows } from "@std/assert";
+import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { delay } from "@std/async";
 import { grpc } from "@sluice/sluice";
 import { BlackHole } from "../../../support/black_hole.ts";
 import { printed } from "../../../support/console.ts";
 import { FaultProxy } from "../../../support/fault_proxy.ts";
+import { codeOf } from "../../../support/with_greeter.ts";
 import { GREETER } from "../../../support/greeter.ts";
 import { Greeters, names } from "../../../support/greeters.ts";
 import { freePort } from "../../../support/ports.ts";
@@ -21,12 +22,6 @@ function connect(
 ) {
   const conn = newClientAt(time, { targets, ...options });
   return { conn, greeter: grpc.newService(conn, GREETER) };
-}
-
-async function codeOf(promise: Promise<unknown>): Promise<Code> {
-  const error = await assertRejects(() => promise);
-  assertInstanceOf(error, ConnectError);
-  return error.code;
 }
 
 /** How many of each letter a text has. */
