@@ -84,7 +84,7 @@ export type {
   TransactionPutOptions,
   TransactionResult,
 } from "./concurrency/transaction.ts";
-export type { WaitOptions } from "./concurrency/wait.ts";
+export type { WaitOptions } from "./wait.ts";
 export { type ClientOptions, type TlsOptions } from "./endpoints.ts";
 export {
   ClientClosedError,

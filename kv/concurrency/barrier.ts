@@ -5,7 +5,7 @@ import { CompactedError, KvError } from "../errors.ts";
 import type { Keyspace } from "../keyspace.ts";
 import { checkName, unique } from "./holder.ts";
 import { isSession, type Session } from "./session.ts";
-import { persist, waiting, type WaitOptions } from "./wait.ts";
+import { persist, waiting, type WaitOptions } from "../wait.ts";
 
 /** How a barrier is held. */
 export interface BarrierOptions extends WaitOptions {

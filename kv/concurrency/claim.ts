@@ -28,7 +28,7 @@ import {
 } from "../errors.ts";
 import type { Comparison, TxnResponse } from "../types.ts";
 import { partsOf, type Session } from "./session.ts";
-import { isPassing, persist, raced } from "./wait.ts";
+import { isPassing, persist, raced } from "../wait.ts";
 
 /** What to stand in line with. */
 interface ClaimRequest {

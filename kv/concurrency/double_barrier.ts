@@ -5,7 +5,7 @@ import type { KeyValue } from "../key_value.ts";
 import { untilEvent, untilGone } from "./barrier.ts";
 import { checkName, unique } from "./holder.ts";
 import { isSession, partsOf, type Session } from "./session.ts";
-import { persist, waiting, type WaitOptions } from "./wait.ts";
+import { persist, waiting, type WaitOptions } from "../wait.ts";
 
 /** Makes a double barrier. */
 let newDoubleBarrier: (session: Session, name: string, count: number) => DoubleBarrier;

@@ -7,7 +7,7 @@ import type { CallOptions, Comparison } from "../types.ts";
 import { Claim } from "./claim.ts";
 import { checkName, dismiss, type Holder, holderOf, type HolderOptions, leave } from "./holder.ts";
 import { isSession, partsOf, type Session } from "./session.ts";
-import { persist, raced, waiting, type WaitOptions } from "./wait.ts";
+import { persist, raced, waiting, type WaitOptions } from "../wait.ts";
 
 /** How one stands for election. */
 export interface CampaignOptions extends HolderOptions {}

@@ -9,7 +9,7 @@ import type { Clock } from "../clock.ts";
 import type { Keyspace } from "../keyspace.ts";
 import type { Claim } from "./claim.ts";
 import { isSession, openSession, type Session } from "./session.ts";
-import { raced, type WaitOptions } from "./wait.ts";
+import { raced, type WaitOptions } from "../wait.ts";
 
 /** Under which session something is held, and how long to wait for it. */
 export interface HolderOptions extends WaitOptions {

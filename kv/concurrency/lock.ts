@@ -12,7 +12,7 @@ import {
   leave,
   unique,
 } from "./holder.ts";
-import { waiting, type WaitOptions } from "./wait.ts";
+import { waiting, type WaitOptions } from "../wait.ts";
 import type { Session } from "./session.ts";
 
 /** How a lock is taken. */

@@ -5,7 +5,7 @@ import type { Keyspace } from "../keyspace.ts";
 import type { Bytes, CallOptions, GetRequest } from "../types.ts";
 import { untilEvent } from "./barrier.ts";
 import { checkName, unique } from "./holder.ts";
-import { waiting, type WaitOptions } from "./wait.ts";
+import { waiting, type WaitOptions } from "../wait.ts";
 
 /** The lowest priority there is. */
 const MAX_PRIORITY = 65_535;

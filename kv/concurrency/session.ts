@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../clock.ts";
 import type { Keyspace } from "../keyspace.ts";
 import { KvError } from "../errors.ts";
 import type { Int64 } from "../types.ts";
-import { waiting, type WaitOptions } from "./wait.ts";
+import { waiting, type WaitOptions } from "../wait.ts";
 
 /** Seconds a session outlives its process, unless it says otherwise; as in etcd's own clients. */
 const TTL = 60;

@@ -12,7 +12,7 @@ import type {
   ResponseHeader,
   TxnOperation,
 } from "../types.ts";
-import { waiting, type WaitOptions } from "./wait.ts";
+import { waiting, type WaitOptions } from "../wait.ts";
 
 /**
  * What a transaction may see of others, from the strictest on:

@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { code } from "../../grpc/mod.ts";
-import { checkSignal, checkTime, MAX_TIMER_MS } from "../../http/engine.ts";
-import { reopenDelay } from "../backoff.ts";
-import type { Clock } from "../clock.ts";
-import { cancelled, ClientClosedError, KvError } from "../errors.ts";
+import { code } from "../grpc/mod.ts";
+import { checkSignal, checkTime, MAX_TIMER_MS } from "../http/engine.ts";
+import { reopenDelay } from "./backoff.ts";
+import type { Clock } from "./clock.ts";
+import { cancelled, ClientClosedError, KvError } from "./errors.ts";
 
 /** How long to wait for something, and what ends the wait. */
 export interface WaitOptions {
