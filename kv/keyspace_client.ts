@@ -16,6 +16,7 @@
  * @module
  */
 import { fair, quietMethods } from "../http/engine.ts";
+import { type Cache, type CacheOptions, newCache } from "./cache/cache.ts";
 import { type Barrier, newBarrier } from "./concurrency/barrier.ts";
 import { type DoubleBarrier, newDoubleBarrier } from "./concurrency/double_barrier.ts";
 import { type Election, newElection } from "./concurrency/election.ts";
@@ -110,6 +111,14 @@ export abstract class KeyspaceClient implements Keyspace {
   }
 
   // ---- concurrency -----------------------------------------------------------------------------
+
+  /**
+   * Keeps all keys of a prefix in memory: reads them once, then follows what changes. Begins at once;
+   * await `ready()`.
+   */
+  cache(options: CacheOptions): Cache {
+    return newCache(this, options);
+  }
 
   /** Opens a session: a lease that locks and leaderships hang on, and a signal of its end. */
   session(options?: SessionOptions): Promise<Session> {

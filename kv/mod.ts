@@ -22,7 +22,8 @@
  * client   what users hold
  * namespace   a part of the keys
  * keyspace_client   what is made of a keyspace, for all keys and for a part of them
- * concurrency   sessions, locks, elections, transactions, barriers, queues
+ * concurrency  cache   sessions, locks, elections, transactions, barriers, queues; keys in memory
+ * wait   waiting that can be given up
  * keyspace   what a client offers to locks, caches and scans
  * auth  cluster  maintenance   users and tokens; members and endpoints; upkeep, a member at a time
  * watch  lease  watch_stream  txn   kept alive by the client
@@ -70,6 +71,15 @@ export type {
   MemberUpdateRequest,
 } from "./cluster/types.ts";
 export type { AuthPolicy, PasswordAuth, Secret, TokenAuth } from "./credentials.ts";
+export type {
+  Cache,
+  CacheEventsOptions,
+  CacheGetOptions,
+  CacheOptions,
+  CacheRange,
+  CacheState,
+} from "./cache/cache.ts";
+export type { CacheEvent, ResyncReason } from "./cache/event_queue.ts";
 export type { Barrier, BarrierOptions } from "./concurrency/barrier.ts";
 export type { DoubleBarrier } from "./concurrency/double_barrier.ts";
 export type { CampaignOptions, Election, Leadership } from "./concurrency/election.ts";

@@ -53,6 +53,9 @@ export async function waiting<T>(
   }
   try {
     return await work(ended.signal);
+  } catch (error) {
+    // Whatever the end of the wait made of the calls under way.
+    throw ended.signal.aborted ? ended.signal.reason : error;
   } finally {
     signal?.removeEventListener("abort", onAbort);
     over.abort();

@@ -19,7 +19,7 @@ import { binaryOf, bytesOf } from "./binary.ts";
 import { type CacheEvent, EventQueue, type ResyncReason } from "./event_queue.ts";
 import { list } from "./lister.ts";
 import { RevisionWaits } from "./revision_waits.ts";
-import { Entry, Store, type StoreRange } from "./store.ts";
+import { Entry, KeyStore, type KeyStoreRange } from "./store.ts";
 
 /** Events that wait for one reader at most. */
 const MAX_EVENTS = 10_000;
@@ -134,7 +134,7 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
   readonly #waits = new RevisionWaits();
   readonly #readers = new Set<EventQueue>();
   readonly #loop: Promise<void>;
-  #store = new Store();
+  #store = new KeyStore();
   #revision = 0n;
   #state: CacheState = "loading";
   #error: Error | undefined;
@@ -192,6 +192,7 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
    * to let it read, or has too much.
    */
   async ready(options: WaitOptions = {}): Promise<void> {
+    if (this.#error !== undefined) throw this.#error;
     await waiting(
       "wait for the cache",
       options,
@@ -348,7 +349,7 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
     if (this.#error !== undefined) return;
     this.#state = state;
     this.#error = error;
-    this.#store = new Store();
+    this.#store = new KeyStore();
     this.#closing.abort(error);
     this.#ready.reject(error);
     this.#waits.fail(error);
@@ -447,7 +448,7 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
     for (const reader of this.#readers) reader.push(event);
   }
 
-  #checkSize({ bytes, size }: Store): void {
+  #checkSize({ bytes, size }: KeyStore): void {
     if (bytes <= this.#maxBytes) return;
     throw new KvError(
       `the cache has more than ${this.#maxBytes} bytes in ${size} keys: cache a longer prefix, or raise maxBytes`,
@@ -488,16 +489,18 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
   /** A read that began behind this call. One is under way at a time, and one behind it is shared. */
   #takeFence(): Promise<Fence> {
     if (this.#fence === null) {
-      const fence = this.#fence = quiet(
-        this.#readFence().finally(() => {
-          this.#fence = this.#nextFence;
-          this.#nextFence = null;
-        }),
-      );
-      return fence;
+      return this.#fence = this.#fenceBehind(Promise.resolve());
     }
-    return this.#nextFence ??= quiet(
-      this.#fence.then(() => this.#readFence(), () => this.#readFence()).finally(() => {
+    return this.#nextFence ??= this.#fenceBehind(this.#fence.catch(() => {}));
+  }
+
+  #fenceBehind(before: Promise<unknown>): Promise<Fence> {
+    return quiet(
+      before.then(() => this.#readFence()).catch((error) => {
+        // The revision of the first of its two reads was compacted before the second.
+        if (error instanceof CompactedError) return this.#readFence();
+        throw error;
+      }).finally(() => {
         this.#fence = this.#nextFence;
         this.#nextFence = null;
       }),
@@ -579,12 +582,12 @@ interface Fence {
   readonly last: bigint;
 }
 
-const EVERYTHING: StoreRange = { from: "", end: null, reverse: false };
+const EVERYTHING: KeyStoreRange = { from: "", end: null, reverse: false };
 
 /** What happened between two states of a store. */
 function* differences(
-  before: Store,
-  after: Store,
+  before: KeyStore,
+  after: KeyStore,
   revision: bigint,
 ): Generator<CacheEvent, void, undefined> {
   const olds = before.range(EVERYTHING);
@@ -608,7 +611,7 @@ function* differences(
   }
 }
 
-function rangeOf(range: CacheRange): StoreRange {
+function rangeOf(range: CacheRange): KeyStoreRange {
   checkOptions("read a range", RANGE_NAMES, range);
   const { prefix, from, end, reverse = false } = range;
   checkBoolean("read a range", "reverse", reverse);

@@ -1,6 +1,6 @@
 import type { Keyspace } from "../keyspace.ts";
 import type { Bytes } from "../types.ts";
-import { Entry, Store } from "./store.ts";
+import { Entry, KeyStore } from "./store.ts";
 
 /** Keys of the first page: their values may be large. */
 const FIRST_PAGE = 100;
@@ -12,8 +12,8 @@ const MAX_PAGE = 10_000;
 const PAGE_BYTES = 4 << 20;
 
 /** All keys of a prefix at one revision. */
-export interface Listing {
-  readonly store: Store;
+interface Listing {
+  readonly store: KeyStore;
   readonly revision: bigint;
 }
 
@@ -27,9 +27,9 @@ export async function list(
   prefix: Bytes,
   rangeEnd: Uint8Array,
   signal: AbortSignal,
-  check: (store: Store) => void,
+  check: (store: KeyStore) => void,
 ): Promise<Listing> {
-  const store = new Store();
+  const store = new KeyStore();
   let revision = 0n;
   let limit = FIRST_PAGE;
   for (let key: Bytes = prefix;;) {

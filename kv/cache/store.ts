@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { KeyValue } from "../key_value.ts";
+import { type KeyValue, keyValueOf } from "../key_value.ts";
 import { binaryOf, bytesOf } from "./binary.ts";
 
 /** Entries of a chunk at most: what has more is cut in halves. */
@@ -48,7 +48,7 @@ export class Entry {
 
   /** The key as users see it. */
   toKeyValue(): KeyValue {
-    return new KeyValue({
+    return keyValueOf({
       key: bytesOf(this.key),
       value: bytesOf(this.value),
       version: BigInt(this.version),
@@ -65,7 +65,7 @@ function compact(value: bigint): Compact {
 }
 
 /** Which entries to give, and in which order. */
-export interface StoreRange {
+export interface KeyStoreRange {
   /** The first key, included. */
   readonly from: string;
   /** The key behind the last; null: no end. */
@@ -75,7 +75,7 @@ export interface StoreRange {
 }
 
 /** See the module. */
-export class Store {
+export class KeyStore {
   readonly #chunks: Entry[][] = [];
   #size = 0;
   #bytes = 0;
@@ -149,7 +149,7 @@ export class Store {
    * Entries of a range. Those that are changed while it is gone through come as they are when their
    * turn comes.
    */
-  *range({ from, end, reverse }: StoreRange): Generator<Entry, void, undefined> {
+  *range({ from, end, reverse }: KeyStoreRange): Generator<Entry, void, undefined> {
     const chunks = this.#chunks;
     const step = reverse ? -1 : 1;
     let changes = -1;

@@ -38,10 +38,7 @@ export async function holderOf(
   clock: Clock,
 ): Promise<Holder> {
   if (session === undefined) {
-    const own = await openSession(keyspace, { ttl, signal }, clock).catch((error) => {
-      signal.throwIfAborted();
-      throw error;
-    });
+    const own = await openSession(keyspace, { ttl, signal }, clock);
     return { session: own, own: true };
   }
   if (!isSession(session)) {

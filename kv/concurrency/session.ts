@@ -82,11 +82,7 @@ export class Session implements AsyncDisposable {
           await keyspace.keepalive(lease);
           return BigInt(lease);
         }
-        const granted = await keyspace.grant({ TTL: Math.ceil(ttl ?? TTL) }, { signal })
-          .catch((error) => {
-            signal.throwIfAborted();
-            throw error;
-          });
+        const granted = await keyspace.grant({ TTL: Math.ceil(ttl ?? TTL) }, { signal });
         if (granted.error !== undefined) throw new KvError(granted.error, 2);
         return granted.ID;
       });
@@ -106,7 +102,6 @@ export class Session implements AsyncDisposable {
       try {
         await keyspace.revoke({ ID: this.lease }, { signal });
       } catch (error) {
-        signal.throwIfAborted();
         if (!(error instanceof KvError && error.reason === "LEASE_NOT_FOUND")) throw error;
       }
     });

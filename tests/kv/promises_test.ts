@@ -39,6 +39,7 @@ const PLAIN = [
   "barrier",
   "doubleBarrier",
   "queue",
+  "cache",
   "priorityQueue",
   "namespace",
 ];
