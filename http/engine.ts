@@ -37,7 +37,8 @@ export {
   parseAddr,
 } from "./net/listen_options.ts";
 export { openListener } from "./net/listener.ts";
-export { memorySocketPair, type Socket, type SocketAddress, type TlsInfo } from "./net/socket.ts";
+export { memorySocketPair } from "./net/memory_socket.ts";
+export type { Socket, SocketAddress, TlsInfo } from "./net/socket.ts";
 export { type ErrorListener, type Handler } from "./server/handler.ts";
 export { type ServerLimits } from "./server/limits.ts";
 export { bodyRate } from "./time/min_rate.ts";

@@ -10,7 +10,8 @@ import { MAX_INFORMATIONAL } from "./exchange.ts";
 import { handshake } from "../net/handshake.ts";
 import type { DialTlsOptions } from "../net/tls_options.ts";
 import { proxyFields } from "./proxy.ts";
-import { denoSocket, type Socket } from "../net/socket.ts";
+import { denoSocket } from "../net/deno_socket.ts";
+import type { Socket } from "../net/socket.ts";
 import { statusText } from "../message/status_text.ts";
 import type { Target } from "../message/url.ts";
 

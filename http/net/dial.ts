@@ -14,7 +14,8 @@ import { handshake } from "./handshake.ts";
 import { race } from "./happy_eyeballs.ts";
 import { checkPlatformWays, connectPlatformTls } from "./platform_tls.ts";
 import type { ClientEngine, DialTlsOptions, Opening } from "./tls_options.ts";
-import { denoSocket, type Socket } from "./socket.ts";
+import { denoSocket } from "./deno_socket.ts";
+import type { Socket } from "./socket.ts";
 
 /**
  * The addresses of a host: IPv4 or IPv6, tried as RFC 8305 says, the first first. Called with IP

@@ -7,7 +7,9 @@ import { isIP } from "node:net";
 import { connect, createSecureContext, type SecureContext, type TLSSocket } from "node:tls";
 import { identityFault } from "./identity.ts";
 import { startPlatformTls } from "./platform_tls.ts";
-import { denoSocket, nodeSocket, type Socket } from "./socket.ts";
+import { denoSocket } from "./deno_socket.ts";
+import { nodeSocket } from "./node_socket.ts";
+import type { Socket } from "./socket.ts";
 import { NodeDuplex } from "./node_duplex.ts";
 import type { DialTlsOptions, Opening } from "./tls_options.ts";
 

@@ -12,7 +12,8 @@ import {
   type ListenOptions,
   parseAddr,
 } from "./listen_options.ts";
-import { denoSocket, type Socket } from "./socket.ts";
+import { denoSocket } from "./deno_socket.ts";
+import type { Socket } from "./socket.ts";
 import type { Clock } from "../time/clock.ts";
 import { acceptTcp, listenTcp } from "./tcp_listener.ts";
 import { tlsListener } from "./tls_listener.ts";

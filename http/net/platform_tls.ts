@@ -6,7 +6,8 @@
  */
 import { abortable } from "@std/async";
 import type { DialTlsOptions, Opening } from "./tls_options.ts";
-import { denoSocket, type Socket } from "./socket.ts";
+import { denoSocket } from "./deno_socket.ts";
+import type { Socket } from "./socket.ts";
 
 /** Where connections of a client go, as far as the platform's calls may be unable to. */
 interface PlatformWays {

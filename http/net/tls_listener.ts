@@ -25,7 +25,9 @@ import {
 } from "./listen_options.ts";
 import { NodeDuplex } from "./node_duplex.ts";
 import { nodeInternals } from "./node_internals.ts";
-import { denoSocket, nodeSocket, type Socket, type TlsInfo } from "./socket.ts";
+import { denoSocket } from "./deno_socket.ts";
+import { nodeSocket } from "./node_socket.ts";
+import type { Socket, TlsInfo } from "./socket.ts";
 import type { Clock } from "../time/clock.ts";
 import { acceptTcp, listenTcp } from "./tcp_listener.ts";
 

@@ -2,7 +2,7 @@ import { assert, assertEquals } from "@std/assert";
 import { BodyReader } from "../../../http/h1/body.ts";
 import { Input } from "../../../http/h1/input.ts";
 import { nextPiece } from "../../../http/h1/next_piece.ts";
-import { memorySocketPair } from "../../../http/net/socket.ts";
+import { memorySocketPair } from "../../../http/net/memory_socket.ts";
 import { Random } from "../../../support/random.ts";
 import { systemClock } from "../../../http/time/clock.ts";
 

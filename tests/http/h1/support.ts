@@ -2,7 +2,8 @@
 import { type Handler, runHandler } from "../../../http/server/handler.ts";
 import { ServerSession } from "../../../http/server/h1_session.ts";
 import { type ServerLimits, serverLimits } from "../../../http/server/limits.ts";
-import { memorySocketPair, type Socket } from "../../../http/net/socket.ts";
+import { memorySocketPair } from "../../../http/net/memory_socket.ts";
+import type { Socket } from "../../../http/net/socket.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 
 /** Latin-1 text as bytes. */

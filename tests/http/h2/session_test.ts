@@ -2,7 +2,8 @@ import { assert, assertEquals, assertInstanceOf, assertMatch } from "@std/assert
 import { ConnectionLostError, ProtocolError, TimeoutError } from "../../../http/message/error.ts";
 import type { FieldBlock } from "../../../http/hpack/mod.ts";
 import { ErrorCode, PREFACE, Session, type SessionOptions, Stream } from "../../../http/h2/mod.ts";
-import { memorySocketPair, type Socket } from "../../../http/net/socket.ts";
+import { memorySocketPair } from "../../../http/net/memory_socket.ts";
+import type { Socket } from "../../../http/net/socket.ts";
 import {
   concat,
   data,

@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { EventEmitter } from "node:events";
 import type { Socket as NodeSocket } from "node:net";
-import { nodeSocket } from "../../../http/net/socket.ts";
+import { nodeSocket } from "../../../http/net/node_socket.ts";
 
 /** As much of a platform's socket as is used while it only brings data. */
 class Source extends EventEmitter {

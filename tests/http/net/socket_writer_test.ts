@@ -6,7 +6,8 @@ import {
   assertStrictEquals,
 } from "@std/assert";
 import { ConnectionLostError, TimeoutError } from "../../../http/message/error.ts";
-import { memorySocketPair, type Socket } from "../../../http/net/socket.ts";
+import { memorySocketPair } from "../../../http/net/memory_socket.ts";
+import type { Socket } from "../../../http/net/socket.ts";
 import {
   OUTPUT_HIGH_WATER,
   SocketWriter,
