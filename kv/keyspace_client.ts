@@ -36,6 +36,7 @@ import {
   type TransactionResult,
 } from "./concurrency/transaction.ts";
 import type { Keyspace } from "./keyspace.ts";
+import { Scan, type ScanRequest } from "./scan.ts";
 import type {
   Bytes,
   CallOptions,
@@ -60,6 +61,15 @@ import type {
   TxnResponse,
   WatchRequest,
 } from "./types.ts";
+import {
+  type ConditionalResponse,
+  deleteIf,
+  putIf,
+  type Update,
+  update,
+  type UpdateOptions,
+  type UpdateResponse,
+} from "./values/conditional.ts";
 import type { Watch } from "./watch.ts";
 
 /** See the module. Its own methods are made of the abstract ones, whichever class has them. */
@@ -108,6 +118,70 @@ export abstract class KeyspaceClient implements Keyspace {
     options?: number | CallOptions,
   ): Promise<GrantResponse> {
     return this.grant({ ...request, keepAlive: false }, options);
+  }
+
+  // ---- ranges and values -----------------------------------------------------------------------
+
+  /**
+   * Reads a range of any size a page at a time, all at one revision.
+   *
+   * @example
+   * ```ts ignore
+   * for await (const { key, value } of client.scan({ prefix: "app/" })) console.log(key, value);
+   * ```
+   *
+   * @throws {TypeError} If the request is not one.
+   */
+  scan(request: ScanRequest, options?: number | CallOptions): Scan {
+    return new Scan(this, request, options);
+  }
+
+  /** Puts a key if there is none. With `succeeded: false`, `kv` is what there is. */
+  async putIfAbsent(
+    request: PutRequest,
+    options?: number | CallOptions,
+  ): Promise<ConditionalResponse> {
+    return await putIf(this, request, 0n, options);
+  }
+
+  /**
+   * Puts a key if it is as it was read: its last change was at `modRevision`, or, with 0, there is no
+   * such key. With `succeeded: false`, `kv` is what there is now.
+   */
+  async putIfUnchanged(
+    request: PutRequest,
+    modRevision: Int64,
+    options?: number | CallOptions,
+  ): Promise<ConditionalResponse> {
+    return await putIf(this, request, modRevision, options);
+  }
+
+  /** Removes a key if its last change was at `modRevision`. */
+  async deleteIfUnchanged(
+    key: Bytes,
+    modRevision: Int64,
+    options?: number | CallOptions,
+  ): Promise<ConditionalResponse> {
+    return await deleteIf(this, key, modRevision, options);
+  }
+
+  /**
+   * Changes a key by a function of what is there, which is called again when somebody else came first.
+   * It gives the new value, null to remove the key, or undefined to leave it. The key keeps its lease.
+   * Rejects with code ABORTED when others came first `conflicts` times, and with what the function
+   * throws. `timeout` is for all of it.
+   *
+   * @example
+   * ```ts ignore
+   * await client.update("hits", (kv) => String(Number(kv?.value ?? 0) + 1));
+   * ```
+   */
+  async update(
+    key: Bytes,
+    change: Update,
+    options?: number | UpdateOptions,
+  ): Promise<UpdateResponse> {
+    return await update(this, key, change, options);
   }
 
   // ---- concurrency -----------------------------------------------------------------------------
@@ -199,6 +273,10 @@ export abstract class KeyspaceClient implements Keyspace {
 }
 
 quietMethods(KeyspaceClient, [
+  "putIfAbsent",
+  "putIfUnchanged",
+  "deleteIfUnchanged",
+  "update",
   "grantOnly",
   "session",
   "lock",

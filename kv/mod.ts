@@ -24,6 +24,7 @@
  * keyspace_client   what is made of a keyspace, for all keys and for a part of them
  * concurrency  cache   sessions, locks, elections, transactions, barriers, queues; keys in memory
  * wait   waiting that can be given up
+ * scan  values   ranges a page at a time; typed values, compare and set
  * keyspace   what a client offers to locks, caches and scans
  * auth  cluster  maintenance   users and tokens; members and endpoints; upkeep, a member at a time
  * watch  lease  watch_stream  txn   kept alive by the client
@@ -128,6 +129,7 @@ export type { Keyspace } from "./keyspace.ts";
 export { KeyspaceClient } from "./keyspace_client.ts";
 export { Namespace } from "./namespace.ts";
 export { KeyValue } from "./key_value.ts";
+export { Scan, type ScanRequest } from "./scan.ts";
 export { type ErrorReason } from "./server_errors.ts";
 export type {
   Bytes,
@@ -164,4 +166,10 @@ export type {
   WatchRequest,
   WatchResponse,
 } from "./types.ts";
+export type {
+  ConditionalResponse,
+  Update,
+  UpdateOptions,
+  UpdateResponse,
+} from "./values/conditional.ts";
 export { Watch } from "./watch.ts";

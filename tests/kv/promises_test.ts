@@ -26,6 +26,10 @@ const FAILING: Readonly<Record<string, (client: kv.Client) => Promise<unknown>>>
   readLock: (client) => client.readLock("a"),
   writeLock: (client) => client.writeLock("a"),
   transaction: (client) => client.transaction((tx) => tx.get("a")),
+  putIfAbsent: (client) => client.putIfAbsent({ key: "a", value: "" }),
+  putIfUnchanged: (client) => client.putIfUnchanged({ key: "a", value: "" }, 5),
+  deleteIfUnchanged: (client) => client.deleteIfUnchanged("a", 5),
+  update: (client) => client.update("a", () => ""),
   close: (client) => client.close(),
 };
 
@@ -42,6 +46,7 @@ const PLAIN = [
   "cache",
   "priorityQueue",
   "namespace",
+  "scan",
 ];
 
 Deno.test("promises of a client that nobody awaits end no process", async () => {
