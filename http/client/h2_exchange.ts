@@ -52,7 +52,7 @@ export class H2Exchange extends Stream implements ClientExchange {
   #sent = 0;
   #informational = 0;
   #head: IncomingHead | null = null;
-  /** Octets received and not read, once there were any. */
+  /** Bytes received and not read, once there were any. */
   #body: BodyBuffer | null = null;
   /** The body, if it is read whole. */
   #whole: AnnouncedBody | null = null;
@@ -355,7 +355,7 @@ export class H2Exchange extends Stream implements ClientExchange {
     this.#suspect();
   }
 
-  /** Given up for want of an answer: then perhaps the connection is gone, and nobody said so. */
+  /** An exchange that was given up for want of an answer may show that its connection is gone. */
   #suspect(): void {
     const now = this.#time.clock.now();
     const waited = now - this.#since;

@@ -8,28 +8,28 @@
  * | `errors` | stream errors that make us send RST_STREAM | CVE-2025-8671, CVE-2019-9514 |
  * | `idleFrames` | PING, SETTINGS, PRIORITY, DATA without data (padded or not), unknown frames, WINDOW_UPDATE that lets nothing out | CVE-2019-9512, -9515, -9518 |
  *
- * An octet of DATA or of a header block, sent or received, pays for one idle frame, for honest peers
+ * A byte of DATA or of a header block, sent or received, pays for one idle frame, for honest peers
  * send those beside their data: a PING with each batch to measure bandwidth, a WINDOW_UPDATE for each
- * piece read. It is the octets that pay, not the frames, so that the work stays in proportion to what
+ * piece read. It is the bytes that pay, not the frames, so that the work stays in proportion to what
  * the peer moves. Clients have this budget too, ten times as large; the other two are limited by the
  * streams they open.
  *
- * Small DATA frames are paid by their octets as well: their windows are counted in octets, and what
+ * Small DATA frames are paid by their bytes as well: their windows are counted in bytes, and what
  * waits is joined, so that a frame costs no more than it brings. A peer may send messages of ten
- * octets as fast as they are read. Only what is left unread is judged: where more than
+ * bytes as fast as they are read. Only what is left unread is judged: where more than
  * {@linkcode MAX_UNREAD_FRAMES} frames wait on streams that were hardly read, {@linkcode MIN_MEAN_BYTES}
- * octets have to wait for each. The smallest message of gRPC has five.
+ * bytes have to wait for each. The smallest message of gRPC has five.
  */
 import { ProtocolError } from "../message/error.ts";
 import { ErrorCode } from "../message/error_code.ts";
 
-/** Octets of answers to control frames that may wait for a peer that does not read. */
+/** Bytes of answers to control frames that may wait for a peer that does not read. */
 const MAX_CONTROL_BACKLOG = 2 << 20;
 
 /** DATA frames of one connection that may wait for their readers whatever their size. */
 const MAX_UNREAD_FRAMES = 256 << 10;
 
-/** Octets unread DATA frames must have on average if there are more. */
+/** Bytes unread DATA frames must have on average if there are more. */
 export const MIN_MEAN_BYTES = 4;
 
 /** The budgets of one connection: `burst` units may be spent at once, `perSecond` come back each second. */
@@ -86,21 +86,21 @@ export class AbuseGuard {
     if (this.#server && !this.#errors.spend(now)) throw calm("stream errors");
   }
 
-  /** A frame that brings nothing forward; `octets` were moved on the connection until now. */
-  idleFrame(now: number, octets: number, cost: number): void {
-    if (!this.#idleFrames.spend(now, cost, octets)) throw calm("frames without use");
+  /** A frame that brings nothing forward; `bytes` were moved on the connection until now. */
+  idleFrame(now: number, bytes: number, cost: number): void {
+    if (!this.#idleFrames.spend(now, cost, bytes)) throw calm("frames without use");
   }
 
-  /** So many frames, with so many octets, wait for their readers. */
-  unread(frames: number, octets: number): void {
-    if (frames > MAX_UNREAD_FRAMES && octets < frames * MIN_MEAN_BYTES) {
+  /** So many frames, with so many bytes, wait for their readers. */
+  unread(frames: number, bytes: number): void {
+    if (frames > MAX_UNREAD_FRAMES && bytes < frames * MIN_MEAN_BYTES) {
       throw calm("small frames that nobody reads");
     }
   }
 
   /** Answers pile up only if the peer sends and does not read. */
-  backlog(octets: number): void {
-    if (octets > MAX_CONTROL_BACKLOG) throw calm("frames while it reads no answers");
+  backlog(bytes: number): void {
+    if (bytes > MAX_CONTROL_BACKLOG) throw calm("frames while it reads no answers");
   }
 }
 

@@ -23,7 +23,7 @@ export const Flag = {
   PRIORITY: 0x20,
 } as const;
 
-/** Octets before the payload of every frame: length 24, type 8, flags 8, R 1, stream id 31. */
+/** Bytes before the payload of every frame: length 24, type 8, flags 8, R 1, stream id 31. */
 export const FRAME_HEADER_SIZE = 9;
 
 /** The frame size every endpoint must accept and the smallest that may be advertised, RFC 9113 §4.2. */
@@ -35,7 +35,7 @@ export const MAX_MAX_FRAME_SIZE = 16_777_215;
 /** Stream ids are 31 bits, RFC 9113 §5.1.1. */
 export const MAX_STREAM_ID = 0x7fff_ffff;
 
-/** What a client sends before its first frame, RFC 9113 §3.4. */
+/** Sent by clients before their first frame, RFC 9113 §3.4. */
 export const PREFACE: Uint8Array = new TextEncoder().encode("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
 
 /** Writes a frame header at `offset` and returns the offset of the payload. */

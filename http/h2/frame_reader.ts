@@ -9,7 +9,7 @@ import { SETTING_SIZE } from "./settings.ts";
 
 /**
  * CONTINUATION frames one header block may span whatever their size, against floods (CVE-2024-27316).
- * More are allowed as far as they bring {@linkcode MIN_CONTINUATION_SIZE} octets each on average.
+ * More are allowed as far as they bring {@linkcode MIN_CONTINUATION_SIZE} bytes each on average.
  */
 const MAX_SMALL_CONTINUATIONS = 8;
 const MIN_CONTINUATION_SIZE = 1 << 10;
@@ -17,10 +17,10 @@ const MIN_CONTINUATION_SIZE = 1 << 10;
 /** Work of a header block, and of the request it mostly is, in small frames. */
 const HEADERS_WORK = 8;
 
-/** So many octets of a header block, as a power of two, are the work of a small frame. */
+/** So many bytes of a header block, as a power of two, are the work of a small frame. */
 const FIELDS_SHIFT = 7;
 
-/** Who is told of frames. Payloads are `buf[start, end)`, valid during the call only. */
+/** Receives the frames a FrameReader finds. Payloads are `buf[start, end)`, valid during the call only. */
 export interface FrameSink {
   /** `size` is what flow control counts: the whole payload with its padding. */
   onDataFrame(
@@ -79,14 +79,14 @@ export class FrameReader {
 
   /**
    * `maxFrameSize` is the SETTINGS_MAX_FRAME_SIZE this side advertised. A block longer than
-   * `maxBlockSize` octets ends the connection: it would have to be kept to be decoded.
+   * `maxBlockSize` bytes ends the connection: it would have to be kept to be decoded.
    */
   constructor(maxFrameSize: number, maxBlockSize: number) {
     this.#maxFrameSize = maxFrameSize;
     this.#maxBlockSize = maxBlockSize;
   }
 
-  /** Octets the frame at `buf[start]` needs in all, or 0 if its header is not complete yet. */
+  /** Bytes the frame at `buf[start]` needs in all, or 0 if its header is not complete yet. */
   frameSize(buf: Uint8Array, start: number, end: number): number {
     if (end - start < FRAME_HEADER_SIZE) return 0;
     return FRAME_HEADER_SIZE + ((buf[start]! << 16) | (buf[start + 1]! << 8) | buf[start + 2]!);
@@ -247,7 +247,7 @@ export class FrameReader {
     }
   }
 
-  /** Padding octets; the pad length octet itself stands at `start`. */
+  /** Padding bytes; the pad length byte itself stands at `start`. */
   #padding(buf: Uint8Array, start: number, end: number): number {
     if (end === start) throw frameSizeError("padded frame as length must be >= 1", 0);
     const pad = buf[start]!;

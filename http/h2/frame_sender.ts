@@ -17,7 +17,7 @@ const MAX_BATCH_BYTES = 512 << 10;
 /**
  * The sending half of a connection: windows, queues, and the frames that leave. Streams whose output
  * flow control or the high-water mark holds back are served in turn, one DATA frame each, so that a
- * large body delays nobody.
+ * large body delays no other.
  */
 export class FrameSender {
   readonly #writer: FrameWriter;
@@ -33,8 +33,8 @@ export class FrameSender {
   readonly #onLost: (stream: StreamRecord) => void;
 
   /**
-   * `onEnded` is called once END_STREAM of a stream is in the output, `onLost` if what a stream was
-   * given to send is not there any more.
+   * `onEnded` is called once END_STREAM of a stream is in the output, `onLost` if the bytes of a stream
+   * are gone before they were sent.
    */
   constructor(
     writer: FrameWriter,
@@ -138,7 +138,7 @@ export class FrameSender {
       : undefined;
   }
 
-  /** Ends the stream behind what is queued. */
+  /** Ends this side behind the queued bytes. */
   end(stream: EngineRecord, how: End): void {
     if (!stream.sendable) return;
     if (stream.queue !== null) stream.queue.end = how;
@@ -162,7 +162,7 @@ export class FrameSender {
     this.#wantWrite();
   }
 
-  // ---- what was held back ----------------------------------------------------------------------
+  // ---- blocked output ---------------------------------------------------------------------------
 
   /** Writes DATA of blocked streams as far as windows and the high-water mark allow. */
   pump(): void {
@@ -205,7 +205,7 @@ export class FrameSender {
     } else if (queue.end !== null) this.#finish(stream, queue.end);
   }
 
-  /** Forgets the output of a stream that is over; senders that wait for room go on. */
+  /** Forgets the output of a stream that is gone; senders that wait for room go on. */
   drop(stream: EngineRecord): void {
     const { queue } = stream;
     if (queue === null) return;

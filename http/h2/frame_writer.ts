@@ -17,7 +17,7 @@ export class FrameWriter {
   /** SETTINGS_MAX_FRAME_SIZE of the peer. */
   maxFrameSize: number = MIN_MAX_FRAME_SIZE;
 
-  /** Raw octets: the client's preface. */
+  /** Raw bytes: the client's preface. */
   raw(bytes: Uint8Array): void {
     this.out.reserve(bytes.length);
     this.out.bytes.set(bytes, this.out.length);
@@ -67,7 +67,7 @@ export class FrameWriter {
     }
   }
 
-  /** Header of a DATA frame with room for its `length` octets, which the caller writes at the result. */
+  /** Header of a DATA frame with room for its `length` bytes, which the caller writes at the result. */
   data(id: number, length: number, endStream: boolean): number {
     const out = this.out;
     out.reserve(FRAME_HEADER_SIZE + length);

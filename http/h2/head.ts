@@ -8,7 +8,7 @@ import { readContentLength } from "../message/body_length.ts";
 import { isConnectionField } from "../message/connection_fields.ts";
 import { methodFault, readTarget } from "../message/target.ts";
 
-/** What a request's field block says, RFC 9113 §8.3.1. */
+/** The head of a request, RFC 9113 §8.3.1. */
 export class RequestHead {
   method = "";
   scheme = "";
@@ -19,15 +19,15 @@ export class RequestHead {
   protocol = "";
   /** Value of content-length, or -1. */
   contentLength = -1;
-  /** Whether `expect` asks for what there is not (RFC 9110 §10.1.1). */
+  /** Whether `expect` asks for anything but 100-continue (RFC 9110 §10.1.1). */
   oddExpectation = false;
   /** Why the request is malformed (RFC 9113 §8.1.1), or "". */
   malformed = "";
-  /** Room for whoever takes requests to keep what depends on the head alone, such as a route. */
+  /** Room for routers to keep what depends on the head alone, such as a route. */
   note: unknown = undefined;
 }
 
-/** What a response's field block says, RFC 9113 §8.3.2. */
+/** The head of a response, RFC 9113 §8.3.2. */
 export class ResponseHead {
   /** 100–999. */
   status = 0;
@@ -35,11 +35,11 @@ export class ResponseHead {
   malformed = "";
 }
 
-/** Character classes of field names and values by octet. */
+/** Character classes of field names and values by byte. */
 const BAD_NAME = new Uint8Array(256);
 const BAD_VALUE = new Uint8Array(256);
 {
-  // RFC 9113 §8.2.1: a name holds no octet of 0x00-0x20, 0x41-0x5a (upper case), 0x7f-0xff, and no
+  // RFC 9113 §8.2.1: a name holds no byte of 0x00-0x20, 0x41-0x5a (upper case), 0x7f-0xff, and no
   // colon but the first of a pseudo-header. We go on to RFC 9110's token, as gateways do.
   const token = /[!#$%&'*+\-.^_`|~0-9a-z]/;
   for (let c = 0; c < 256; c++) {

@@ -17,7 +17,7 @@ import type { Streams } from "./streams.ts";
 export const GOAWAY_PING = 0x676f_6177;
 
 /**
- * What the frames of a peer do to its connection and its streams (RFC 9113 §5, §6, §8). Throws
+ * Acts on the frames of a peer (RFC 9113 §5, §6, §8). Throws
  * `ProtocolError` or `HpackError` where a frame ends the connection.
  */
 export class IncomingFrames implements FrameSink {
@@ -72,7 +72,7 @@ export class IncomingFrames implements FrameSink {
     const stream = table.open.get(id);
     if (stream !== undefined) return this.#onMoreHeaders(stream, block, endStream);
     if (this.#role === "client") {
-      // No push, so nothing opens here; what is not ours to know is an idle or a closed stream.
+      // Push is disabled, so nothing opens here: the stream is idle or closed.
       if (table.isIdle(id)) idleError("HEADERS", id);
       if (!table.wasReset(id)) closedError("HEADERS", id);
       return this.#idleFrame();
@@ -89,7 +89,7 @@ export class IncomingFrames implements FrameSink {
       return this.#idleFrame();
     }
     table.lastPeerId = id;
-    // What a stream was told by an earlier frame may have ended the connection.
+    // The user of an earlier frame's stream may have ended the connection.
     if (id > table.lastTaken || !isAlive(this.#life.phase)) return;
     this.#open(id, block, endStream, dependsOn);
   }

@@ -1,6 +1,6 @@
 /**
- * The life of a connection (RFC 9113 §3.4, §6.8): what it waits for, whether it takes new streams,
- * how it ends. Knows no socket and no clock.
+ * The life of a connection (RFC 9113 §3.4, §6.8): its waits, whether it takes new streams, how it
+ * ends. Knows no socket and no clock.
  *
  * ```text
  * opening ─► open ─► finishing ─► announced ─► draining
@@ -139,8 +139,8 @@ interface Limit {
 const ANNOUNCEMENT_MS = 1000;
 
 /**
- * The nearest limit of what is waited for, or null. `idle`: no stream is open. `cutIn`: milliseconds
- * until what still runs is cut.
+ * The nearest limit of a wait, or null. `idle`: no stream is open. `cutIn`: milliseconds until streams
+ * that still run are cut.
  */
 export function limitOf(
   phase: Phase,

@@ -7,7 +7,7 @@
  * mod   the door
  * check_options
  * session   the socket and its deadlines
- * session_options  read_buffer
+ * session_options  read_buffer  process_hold
  * keepalive  output_watch  status_only_stream
  * connection  request_drain   bytes in, bytes out, time as an argument
  * incoming_frames  stream   what frames do; what a user extends

@@ -1,6 +1,6 @@
-/** What the peer may send on one stream, and what the stream's consumer has taken of it. */
+/** Receiving flow control of one stream: the bytes allowed, received and consumed. */
 export class ReceiveWindow {
-  /** Bytes the peer may send ahead of the consumer; grows with what is consumed. */
+  /** Bytes the peer may send ahead of the consumer; grows as the consumer reads. */
   size: number;
   /** Bytes of DATA the peer may still send. */
   left: number;

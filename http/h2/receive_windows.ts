@@ -27,7 +27,7 @@ export class ReceiveWindows {
   #pendingCredit = 0;
   /** Bytes the windows of open streams have grown by. */
   #grown = 0;
-  /** DATA frames on streams nobody reads, and bytes on all streams that were not taken. */
+  /** Unconsumed DATA frames of streams whose window has not grown, and unconsumed bytes of all streams. */
   #unreadFrames = 0;
   #unreadBytes = 0;
   #closed = false;
@@ -52,7 +52,7 @@ export class ReceiveWindows {
     return this.#window;
   }
 
-  /** DATA frames that wait on streams nobody has read much of. */
+  /** DATA frames that wait on streams whose consumer has hardly read. */
   get unreadFrames(): number {
     return this.#unreadFrames;
   }
@@ -70,7 +70,7 @@ export class ReceiveWindows {
     this.#window += more;
   }
 
-  /** The connection is over: nothing is given back any more. */
+  /** The connection is gone: nothing is given back any more. */
   close(): void {
     this.#closed = true;
   }
@@ -87,7 +87,7 @@ export class ReceiveWindows {
     return true;
   }
 
-  /** DATA was seen to, whatever became of it: the connection's credit goes back. */
+  /** DATA was delivered or dropped: the connection's credit goes back. */
   received(size: number): void {
     this.#pendingCredit += size;
     if (this.#closed || this.#pendingCredit * CREDIT_SHARE < this.#connectionWindow) return;
@@ -103,7 +103,7 @@ export class ReceiveWindows {
     if (length > 0) {
       receive.unconsumed += length;
       this.#unreadBytes += length;
-      // Where a window has grown, there is somebody who reads.
+      // A window that has grown has a consumer that reads.
       if (receive.size === this.startWindow) {
         receive.unreadFrames++;
         this.#unreadFrames++;
@@ -132,7 +132,7 @@ export class ReceiveWindows {
     this.#returnStream(stream, n);
   }
 
-  /** The peer sends no more on this stream: room for more than what is here may go to others. */
+  /** The peer sends no more on this stream: the room it does not need goes to others. */
   ended({ receive }: StreamRecord): void {
     const needed = Math.max(this.startWindow, receive.unconsumed);
     if (receive.size <= needed) return;
@@ -140,7 +140,7 @@ export class ReceiveWindows {
     receive.size = needed;
   }
 
-  /** A stream is over: what it had not consumed counts no more. */
+  /** A stream is gone: its unconsumed bytes count no more. */
   drop({ receive }: StreamRecord): void {
     this.#unreadBytes -= receive.unconsumed;
     this.#unreadFrames -= receive.unreadFrames;

@@ -4,10 +4,9 @@ import type { Time } from "../time/time.ts";
 import type { Stream } from "./stream.ts";
 
 /**
- * What follows an answer that came before its request's end. RFC 9113 §8.1 lets a server reset the
+ * Drops the rest of a request that was answered before its end. RFC 9113 §8.1 lets a server reset the
  * stream at once, with NO_ERROR; but clients in wide use lose the answer then, or never come back
- * from the reset (curl 7.88). So the rest of the request is dropped first, within the limits of any
- * lingering close.
+ * from the reset (curl 7.88). So the rest is read first, within the limits of any lingering close.
  */
 export class RequestDrain {
   readonly #stream: Stream;
@@ -20,7 +19,7 @@ export class RequestDrain {
     this.#limits.start();
   }
 
-  /** The client sent `n` more bytes, which nobody reads. */
+  /** Drops `n` more bytes the client sent. */
   drop(n: number): void {
     if (!this.#enough && this.#limits.dropped(n)) return;
     this.#enough = true;

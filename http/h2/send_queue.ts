@@ -49,7 +49,7 @@ export class SendQueue {
     this.chunks[this.chunks.length - 1] = this.#tail.subarray(0, this.#used);
   }
 
-  /** Moves `n` bytes to `out` at `offset`. Throws if what was pushed is not what it was. */
+  /** Moves `n` bytes to `out` at `offset`. Throws if a pushed piece was changed meanwhile. */
   move(out: Uint8Array, offset: number, n: number): void {
     let left = n;
     while (left > 0) {

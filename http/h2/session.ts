@@ -24,6 +24,7 @@ import {
 } from "./lifecycle.ts";
 import { Keepalive } from "./keepalive.ts";
 import { OutputWatch } from "./output_watch.ts";
+import { ProcessHold } from "./process_hold.ts";
 import { ReadBuffer } from "./read_buffer.ts";
 import type { SessionOptions } from "./session_options.ts";
 import type { StreamRecord } from "./stream_record.ts";
@@ -32,8 +33,6 @@ import type { StreamRecord } from "./stream_record.ts";
 const SLICE_BYTES = 32 << 10;
 /** So many bytes of input, as a power of two, are the work of a small frame. */
 const WORK_SHIFT = 12;
-/** Milliseconds a client's connection is idle before it is unref'd: a shorter time costs each call a ref. */
-const UNREF_AFTER_MS = 20;
 
 /** Called by a session, with itself where one user has several. */
 export interface SessionEvents extends RequestEvents {
@@ -60,22 +59,21 @@ export class Session implements ConnectionEvents, WriterEvents {
   /** Looks after output that waits for the peer's windows. A client has chosen its server. */
   readonly #watch: OutputWatch | null;
   readonly #keepalive: Keepalive | null;
+  /** Of a client: servers hold the process as long as they listen. */
+  readonly #hold: ProcessHold | null;
   readonly #limits: LifeLimits;
-  /** The nearest limit on what is waited for, and the phase it was set in. */
+  /** The nearest limit of the present wait, and the phase it was set in. */
   readonly #deadline: Deadline;
   #timed: Phase | null = null;
-  /** When what still runs is cut. */
+  /** When streams that still run are cut. */
   #cutAt = Infinity;
-  /** Limits what is dropped while the connection lingers. */
-  #lingering: LingeringClose | null = null;
+  /** The lingering close, once it has begun. */
+  #lingeringClose: LingeringClose | null = null;
   #inputEnded = false;
-  readonly #unrefTimer: Deadline;
   #resolveClosed!: () => void;
   #scheduled = false;
   /** Flushes asked for since the last read: the first goes out at once, later ones gather. */
   #turn = 0;
-  /** Whether the socket keeps the process alive. */
-  #refed = true;
 
   constructor(
     role: "client" | "server",
@@ -105,13 +103,9 @@ export class Session implements ConnectionEvents, WriterEvents {
         this.#giveUp(error, ErrorCode.ENHANCE_YOUR_CALM);
       });
     this.#deadline = new Deadline(time, (name) => this.#onDeadline(name));
-    this.#unrefTimer = new Deadline(time, () => {
-      // Until the peer's SETTINGS come somebody waits for the connection itself.
-      if (!this.peerSettingsReceived) return this.#unrefSoon();
-      if (!this.idle) return;
-      this.#refed = false;
-      this.socket.unref?.();
-    });
+    // Until the peer's SETTINGS come the connection itself is waited for.
+    const needed = () => !this.idle || !this.peerSettingsReceived;
+    this.#hold = role === "client" ? new ProcessHold(socket, time, needed) : null;
     this.#keepalive = options.keepalive === undefined
       ? null
       : new Keepalive(options.keepalive, connection, time, (error) => this.#end(error));
@@ -179,6 +173,7 @@ export class Session implements ConnectionEvents, WriterEvents {
   // ---- the connection's events -----------------------------------------------------------------
 
   onSettings(): void {
+    if (this.idle) this.#hold?.releaseSoon();
     this.#events.onSettings?.(this);
   }
 
@@ -195,10 +190,7 @@ export class Session implements ConnectionEvents, WriterEvents {
   }
 
   wantWrite(): void {
-    if (!this.#refed && !this.idle) {
-      this.#refed = true;
-      this.socket.ref?.();
-    }
+    if (this.#hold !== null && !this.#hold.held && !this.idle) this.#hold.take();
     if (this.#scheduled || this.#writer.busy || this.#silent) return;
     this.#scheduled = true;
     // Everything a batch of input causes leaves in one write. Work that goes on in later turns, as
@@ -223,7 +215,7 @@ export class Session implements ConnectionEvents, WriterEvents {
     else this.#endIfDrained();
   };
 
-  /** Moves what was held back into the output as far as it may leave. */
+  /** Moves blocked output on as far as windows allow. */
   #pump(): void {
     this.#connection.sender.pump();
     this.#watch?.begin();
@@ -256,7 +248,7 @@ export class Session implements ConnectionEvents, WriterEvents {
         const phase = connection.phase as Phase;
         if (phase.kind === "closed") return;
         if (phase.kind === "lingering") {
-          if (!this.#lingering!.dropped(n)) return this.#end(phase.error);
+          if (!this.#lingeringClose!.dropped(n)) return this.#end(phase.error);
           continue;
         }
         input.filled(n);
@@ -271,7 +263,7 @@ export class Session implements ConnectionEvents, WriterEvents {
   #onInputEnd(): void {
     this.#inputEnded = true;
     const { phase } = this.#connection;
-    // What went wrong may still be on its way out.
+    // The GOAWAY that says what went wrong is still on its way out.
     if (phase.kind === "failed" && this.#writer.pending > 0) return;
     this.#end(
       "error" in phase
@@ -334,24 +326,17 @@ export class Session implements ConnectionEvents, WriterEvents {
   /** No stream is open. */
   #onIdle(): void {
     if (this.#connection.phase.kind === "open") this.#setDeadline();
-    // An idle connection of a client must not keep a finished program from ending.
-    if (this.#refed && this.#connection.role === "client" && this.#unrefTimer.phase === "") {
-      this.#unrefSoon();
-    }
-  }
-
-  #unrefSoon(): void {
-    this.#unrefTimer.set("unref", UNREF_AFTER_MS);
+    this.#hold?.releaseSoon();
   }
 
   // ---- ending ----------------------------------------------------------------------------------
 
   /**
-   * Ends the connection gracefully: GOAWAY, then what runs may finish. With `deadline`
-   * milliseconds, what still runs then is cut. Resolves when the connection is gone.
+   * Ends the connection gracefully: GOAWAY, then streams that run may finish. Those that still run in
+   * `deadline` milliseconds are cut; 0 sets no deadline. Resolves when the connection is gone.
    */
   close(deadline = 0): Promise<void> {
-    this.#lingering?.hurry();
+    this.#lingeringClose?.hurry();
     // RFC 9113 §6.8: a server announces first, and names the last stream a round trip later, so that
     // streams on their way meanwhile are not lost.
     if (this.#connection.role === "client") this.#drain();
@@ -372,7 +357,7 @@ export class Session implements ConnectionEvents, WriterEvents {
     this.#endIfDrained();
   }
 
-  /** The peer is kept no longer: GOAWAY says why, streams end with `error`. */
+  /** Gives the peer up: GOAWAY says why, streams end with `error`. */
   #giveUp(error: Error, code: number): void {
     this.#connection.fail(error, code);
     this.#setDeadline();
@@ -397,19 +382,19 @@ export class Session implements ConnectionEvents, WriterEvents {
     this.#connection.linger(error);
     this.#setDeadline();
     this.#keepalive?.stop();
-    this.#lingering = new LingeringClose(this.#time, () => this.#end(error));
-    if (hurried) this.#lingering.hurry();
-    this.#lingering.start();
+    this.#lingeringClose = new LingeringClose(this.#time, () => this.#end(error));
+    if (hurried) this.#lingeringClose.hurry();
+    this.#lingeringClose.start();
     this.socket.closeWrite().catch(() => {});
   }
 
   #end(error: Error): void {
     if (this.#connection.phase.kind === "closed") return;
     this.#deadline.stop();
-    this.#unrefTimer.stop();
+    this.#hold?.stop();
     this.#writer.stop();
     this.#watch?.stop();
-    this.#lingering?.stop();
+    this.#lingeringClose?.stop();
     this.#keepalive?.stop();
     this.#connection.connectionLost(error);
     this.socket.close();

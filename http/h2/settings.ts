@@ -13,7 +13,7 @@ export const SettingId = {
   MAX_HEADER_LIST_SIZE: 0x6,
 } as const;
 
-/** One endpoint's settings, RFC 9113 §6.5.2. Sizes in octets. */
+/** One endpoint's settings, RFC 9113 §6.5.2. Sizes in bytes. */
 export interface Settings {
   headerTableSize: number;
   maxConcurrentStreams: number;
@@ -36,7 +36,7 @@ export function initialSettings(): Settings {
 /** Entries one SETTINGS frame may carry: there are six settings, and a frame may be padded with unknown ones. */
 const MAX_SETTINGS_ENTRIES = 32;
 
-/** Octets of one entry. */
+/** Bytes of one entry. */
 export const SETTING_SIZE = 6;
 
 /** Applies the entries in `buf[start, end)` in order. Unknown identifiers are ignored, as §6.5.2 says. */

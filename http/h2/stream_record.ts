@@ -1,5 +1,5 @@
 /**
- * What the engine keeps of a stream, and what each tells the other.
+ * The engine's record of a stream, and the interface between the two.
  *
  * @module
  */
@@ -20,11 +20,11 @@ interface StreamSender {
   reserve(stream: StreamRecord, length: number, end: boolean): number;
   /** Sends or queues body bytes; a promise to wait for, or undefined if there is room for more. */
   data(stream: StreamRecord, bytes: Uint8Array, end: boolean): Promise<void> | undefined;
-  /** Ends the stream behind what is queued. */
+  /** Ends this side behind the queued bytes. */
   end(stream: StreamRecord, how: End): void;
 }
 
-/** What a stream asks of its connection. */
+/** The connection of a stream, as the stream sees it. */
 export interface StreamHost {
   /** Milliseconds; when the last input came. */
   readonly now: number;
@@ -77,7 +77,7 @@ export abstract class StreamRecord {
   readonly remote: Half = "idle";
   /** Bytes of DATA the peer allows. May be negative, RFC 9113 §6.9.2. */
   readonly sendWindow: number = 0;
-  /** What the peer may send; set when the stream is opened or accepted. */
+  /** Flow control of what the peer sends; set when the stream is opened or accepted. */
   readonly receive!: ReceiveWindow;
   /** Body bytes still to come by content-length, or -1 if none was given. */
   readonly bodyBytesLeft: number = -1;
@@ -99,8 +99,8 @@ export abstract class StreamRecord {
   abstract onReset(error: Error): void;
 
   /**
-   * The peer takes too little of what is queued for it: `TimeoutError`. The stream is reset, and its
-   * user told as of any bad end.
+   * The peer takes the queued bytes too slowly: `TimeoutError`. The stream is reset, and its user told
+   * as of any bad end.
    */
   onSlow(error: Error): void {
     this.host.reset(this, ErrorCode.CANCEL);

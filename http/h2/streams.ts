@@ -99,7 +99,7 @@ export class Streams implements StreamHost {
     this.sender.rstStream(id, code);
   }
 
-  // ---- what they ask ---------------------------------------------------------------------------
+  // ---- what users ask --------------------------------------------------------------------------
 
   /**
    * Checks that the peer takes so many fields, and `more` bytes besides. Call it before their message
@@ -152,7 +152,7 @@ export class Streams implements StreamHost {
     if (closed) this.retire(stream);
   }
 
-  /** What a stream was given to send is not there any more. */
+  /** Bytes a stream was given to send were changed before they left. */
   #outputLost(stream: StreamRecord): void {
     const error = new StreamResetError(ErrorCode.INTERNAL_ERROR, "local", PIECE_CHANGED);
     tellError(undefined, "A body could not be sent", error);
@@ -182,7 +182,7 @@ export class Streams implements StreamHost {
     this.sender.rstStream(stream.id, code);
   }
 
-  /** Ends every stream without a word to the peer, who may go on sending on them for a while. */
+  /** Ends every stream. The peer is not told, and may go on sending on them for a while. */
   failAll(error: Error): void {
     for (const stream of this.table.open.list()) {
       if (!this.retire(stream)) continue;
@@ -193,7 +193,7 @@ export class Streams implements StreamHost {
 
   /** Forgets a stream: its queue, its place and its unconsumed bytes are given back. False if it was over. */
   retire(stream: StreamRecord): boolean {
-    // What one stream is told may make its user end others.
+    // The user of one stream may end others when it hears of this.
     if (!this.table.close(stream)) return false;
     this.sender.drop(stream);
     this.windows.drop(stream);

@@ -40,7 +40,7 @@ export class EngineStream extends Stream {
   /** The read that waits. */
   #reader: { resolve(): void; reject(error: Error): void } | null = null;
   #deadline: Deadline | null = null;
-  /** The rule on slow bodies, what it has counted of `#received`, and the milliseconds waited. */
+  /** The rule on slow bodies, the part of `#received` it has counted, and the milliseconds waited. */
   #rate: MinRate | null = null;
   #counted = 0;
   #waited = 0;
@@ -176,7 +176,7 @@ export class EngineStream extends Stream {
     this.#reader = null;
   }
 
-  /** The exchange is over: what is left of the body is of no use to anybody. */
+  /** The exchange is over: drops the rest of the body. */
   dropRest(): void {
     this.#deadline?.stop();
     if (!this.receivable) return;
