@@ -1,6 +1,7 @@
 import { assertEquals } from "@std/assert";
 import { ProcessHold } from "../../../http/h2/process_hold.ts";
-import { memorySocketPair, type Socket } from "../../../http/net/socket.ts";
+import { memorySocketPair } from "../../../http/net/memory_socket.ts";
+import type { Socket } from "../../../http/net/socket.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 
 /** A hold on a socket that writes down what is asked of it. */
