@@ -6,6 +6,10 @@
 import { assertInstanceOf } from "@std/assert";
 import { type Code, ConnectError } from "@connectrpc/connect";
 import { grpc } from "@sluice/sluice";
+import { newClientAt } from "../grpc/client/conn.ts";
+import { listenAt } from "../grpc/server/server.ts";
+import { SYSTEM_TIME } from "../http/time/time.ts";
+import type { FakeClock } from "./fake_clock.ts";
 import { GREETER } from "./greeter.ts";
 
 // deno-lint-ignore no-explicit-any
@@ -17,6 +21,8 @@ export interface GreeterOptions {
   readonly client?: Partial<grpc.ClientOptions>;
   /** The file the server takes the methods from. */
   readonly file?: typeof GREETER;
+  /** What both go by, instead of the system's. */
+  readonly clock?: FakeClock;
 }
 
 /** Runs a test with a server and a client, which are closed when it ends. */
@@ -27,18 +33,25 @@ export async function withGreeter(
     conn: grpc.Conn,
     server: grpc.GrpcServer,
   ) => Promise<void>,
-  { server: serverOptions, client, file = GREETER }: GreeterOptions = {},
+  { server: serverOptions, client, file = GREETER, clock }: GreeterOptions = {},
 ): Promise<void> {
   const registrar = new grpc.Registrar();
   registrar.register(file, handlers);
-  await using server = grpc.listen({
+  const time = clock?.time ?? SYSTEM_TIME;
+  const server = listenAt(time, {
     addr: "127.0.0.1:0",
     registrar,
     drainTimeout: 200,
     ...serverOptions,
   });
-  await using conn = grpc.newClient({ targets: [server.addr], ...client });
-  await run(grpc.newService(conn, GREETER), conn, server);
+  const conn = newClientAt(time, { targets: [server.addr], ...client });
+  try {
+    await run(grpc.newService(conn, GREETER), conn, server);
+  } finally {
+    const closing = conn.close().then(() => server.close());
+    if (clock === undefined) await closing;
+    else await clock.until(closing);
+  }
 }
 
 /** The code a call fails with; undefined if it does not. */

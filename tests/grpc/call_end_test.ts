@@ -3,37 +3,47 @@ import { Code } from "@connectrpc/connect";
 import { delay } from "@std/async";
 import type { grpc } from "@sluice/sluice";
 import type { Request } from "../../support/greeter.ts";
+import { FakeClock, OVER_SOCKETS } from "../../support/fake_clock.ts";
 import { codeOf, withGreeter } from "../../support/with_greeter.ts";
 
 Deno.test("a deadline is sent, enforced on both sides, and aborts the handler's signal", async () => {
+  const clock = new FakeClock(OVER_SOCKETS);
+  const started = Promise.withResolvers<void>();
   let seen: number | undefined;
-  let aborted = 0;
-  await withGreeter({
-    SayHello: async (_: Request, context: grpc.CallContext) => {
-      seen = context.timeoutMs();
-      await new Promise<void>((resolve) =>
-        context.signal.addEventListener("abort", () => {
-          aborted++;
-          resolve();
-        })
-      );
-      return {};
+  const aborted = Promise.withResolvers<void>();
+  await withGreeter(
+    {
+      SayHello: async (_: Request, context: grpc.CallContext) => {
+        seen = context.timeoutMs();
+        started.resolve();
+        await new Promise<void>((resolve) =>
+          context.signal.addEventListener("abort", () => resolve())
+        );
+        aborted.resolve();
+        return {};
+      },
     },
-  }, async (greeter) => {
-    const before = performance.now();
-    assertEquals(await codeOf(greeter.SayHello({}, 60)), Code.DeadlineExceeded);
-    const took = performance.now() - before;
-    assert(took >= 50 && took < 1000, `took ${took} ms`);
-    assert(seen! > 0 && seen! <= 60);
-    await delay(100);
-    assertEquals(aborted, 1);
-    assertEquals(await codeOf(greeter.SayHello({}, 0)), Code.DeadlineExceeded);
-    await assertRejects(() => greeter.SayHello({}, -1), TypeError, "timeout must be a number >= 0");
-  });
+    async (greeter) => {
+      const code = codeOf(greeter.SayHello({}, 60_000));
+      await started.promise;
+      const took = await clock.until(code);
+      assertEquals(await code, Code.DeadlineExceeded);
+      assert(took >= 60_000 && took <= 60_012, `took ${took} ms`);
+      assertEquals(seen, 60_000);
+      await aborted.promise;
+      assertEquals(await codeOf(greeter.SayHello({}, 0)), Code.DeadlineExceeded);
+      await assertRejects(
+        () => greeter.SayHello({}, -1),
+        TypeError,
+        "timeout must be a number >= 0",
+      );
+    },
+    { clock },
+  );
 });
 
 Deno.test("an aborted call ends with CANCELLED and the server stops working on it", async () => {
-  let stopped = false;
+  const stopped = Promise.withResolvers<void>();
   await withGreeter({
     async *ListReplies(_: Request, context: grpc.CallContext) {
       try {
@@ -42,7 +52,7 @@ Deno.test("an aborted call ends with CANCELLED and the server stops working on i
           await delay(5);
         }
       } finally {
-        stopped = true;
+        stopped.resolve();
       }
     },
   }, async (greeter) => {
@@ -54,8 +64,7 @@ Deno.test("an aborted call ends with CANCELLED and the server stops working on i
     let code: Code | undefined;
     while (code === undefined) code = await codeOf(list.read());
     assertEquals(code, Code.Canceled);
-    await delay(50);
-    assertEquals(stopped, true);
+    await stopped.promise;
     assertEquals(
       await codeOf(greeter.SayHello({}, { signal: AbortSignal.abort() })),
       Code.Canceled,
@@ -64,20 +73,24 @@ Deno.test("an aborted call ends with CANCELLED and the server stops working on i
 });
 
 Deno.test("leaving a loop over responses early cancels the call", async () => {
-  let stopped = false;
+  const stopped = Promise.withResolvers<void>();
   await withGreeter({
     async *ListReplies(_: Request, context: grpc.CallContext) {
-      context.signal.addEventListener("abort", () => stopped = true);
-      for (;;) {
-        yield { message: "x" };
-        await delay(1);
+      const aborted = new Promise((resolve) => context.signal.addEventListener("abort", resolve));
+      try {
+        for (;;) {
+          yield { message: "x" };
+          await delay(1);
+        }
+      } finally {
+        await aborted;
+        stopped.resolve();
       }
     },
   }, async (greeter) => {
     const list = await greeter.ListReplies();
     await list.write({});
     for await (const _ of list) break;
-    await delay(50);
-    assertEquals(stopped, true);
+    await stopped.promise;
   });
 });

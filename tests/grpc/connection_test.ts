@@ -3,6 +3,9 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { delay } from "@std/async";
 import { grpc } from "@sluice/sluice";
 import { GREETER } from "../../support/greeter.ts";
+import { newClientAt } from "../../grpc/client/conn.ts";
+import { listenAt } from "../../grpc/server/server.ts";
+import { FakeClock, OVER_SOCKETS } from "../../support/fake_clock.ts";
 import { codeOf, withGreeter } from "../../support/with_greeter.ts";
 
 Deno.test("several targets are called in turn, the first first", async () => {
@@ -11,7 +14,9 @@ Deno.test("several targets are called in turn, the first first", async () => {
     registrar.register(GREETER, { SayHello: () => ({ message }) });
     return grpc.listen({ addr: "127.0.0.1:0", registrar });
   });
-  const conn = grpc.newClient({ targets: servers.map((server) => server.addr) });
+  // However busy the machine is: those that are being opened keep their turn.
+  const { time } = new FakeClock();
+  const conn = newClientAt(time, { targets: servers.map((server) => server.addr) });
   const greeter = grpc.newService(conn, GREETER);
   const seen: string[] = [];
   for (let i = 0; i < 7; i++) seen.push((await greeter.SayHello({})).message);
@@ -56,13 +61,13 @@ Deno.test("a client connects again after its server went away and came back", as
 });
 
 Deno.test("close() of a server lets running calls finish and takes no new ones", async () => {
-  let release = () => {};
   const started = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
   const registrar = new grpc.Registrar();
   registrar.register(GREETER, {
     SayHello: async () => {
       started.resolve();
-      await new Promise<void>((resolve) => release = resolve);
+      await release.promise;
       return { message: "done" };
     },
   });
@@ -72,28 +77,44 @@ Deno.test("close() of a server lets running calls finish and takes no new ones",
   const running = greeter.SayHello({});
   await started.promise;
   const closed = server.close();
-  await delay(20);
-  assertEquals(await codeOf(greeter.SayHello({}, 2000)), Code.Unavailable);
-  release();
+  // Those that are on their way before the client knows of it are taken.
+  let code: Code | undefined;
+  do code = await codeOf(greeter.SayHello({}, 50)); while (code === Code.DeadlineExceeded);
+  assertEquals(code, Code.Unavailable);
+  release.resolve();
   assertEquals((await running).message, "done");
   await closed;
 });
 
 Deno.test("close() of a server cuts calls that do not end in time", async () => {
+  const clock = new FakeClock(OVER_SOCKETS);
+  const started = Promise.withResolvers<void>();
   const registrar = new grpc.Registrar();
-  registrar.register(GREETER, { SayHello: () => new Promise(() => {}) });
-  const server = grpc.listen({ addr: "127.0.0.1:0", registrar, drainTimeout: 50 });
+  registrar.register(GREETER, {
+    SayHello: () => {
+      started.resolve();
+      return new Promise(() => {});
+    },
+  });
+  const server = listenAt(clock.time, { addr: "127.0.0.1:0", registrar, drainTimeout: 50_000 });
   await using conn = grpc.newClient({ targets: [server.addr] });
   const running = codeOf(grpc.newService(conn, GREETER).SayHello!({}));
-  await delay(50);
-  await server.close();
+  await started.promise;
+  const took = await clock.until(server.close());
+  assert(took >= 50_000 && took < 51_000, `took ${took} ms`);
   assertEquals(await running, Code.Unavailable);
 });
 
 Deno.test("close() of a client ends its calls and refuses new ones", async () => {
-  await withGreeter({ SayHello: () => new Promise(() => {}) }, async (greeter, conn) => {
+  const started = Promise.withResolvers<void>();
+  await withGreeter({
+    SayHello: () => {
+      started.resolve();
+      return new Promise(() => {});
+    },
+  }, async (greeter, conn) => {
     const running = codeOf(greeter.SayHello({}));
-    await delay(20);
+    await started.promise;
     await conn.close();
     await conn.close();
     assertEquals(await running, Code.Canceled);
