@@ -24,6 +24,9 @@ export function binaryOf(value: Bytes): string {
 
 /** The bytes of such a text. */
 export function bytesOf(binary: string): Uint8Array {
+  // As UTF-8 only ASCII takes one byte a character.
+  const encoded = encoder.encode(binary);
+  if (encoded.length === binary.length) return encoded;
   const bytes = new Uint8Array(binary.length);
   latin1Write.call(bytes, binary, 0, binary.length);
   return bytes;
