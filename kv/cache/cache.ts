@@ -14,6 +14,7 @@ import type { Keyspace } from "../keyspace.ts";
 import type { KeyValue } from "../key_value.ts";
 import { NO_END, prefixRange } from "../range.ts";
 import type { Bytes, Int64, WatchEvent } from "../types.ts";
+import type { Watch } from "../watch.ts";
 import { isPassing, raced, waiting, type WaitOptions } from "../wait.ts";
 import { binaryOf, bytesOf } from "./binary.ts";
 import { type CacheEvent, EventQueue, type ResyncReason } from "./event_queue.ts";
@@ -30,12 +31,24 @@ const MAX_BYTES = 1 << 30;
 /** Milliseconds that a linearizable read waits for the cache to catch up; as in etcd's own cache. */
 const SYNC_MS = 3_000;
 
+/**
+ * Keys that the server may look through to find out what changed last. Of more the watch is asked how
+ * far it is.
+ */
+const COMPARED_KEYS = 1_000;
+
+/** Milliseconds that a server may take to say how far a watch is, before it is asked again. */
+const PROGRESS_MS = 1_000;
+
+/** Milliseconds before it is asked again when it did not say. */
+const PAUSE_MS = 50;
+
 /** What is cached, and how much of it. */
 export interface CacheOptions {
   /** Keys that begin with this; empty: all there are. */
   readonly prefix: Bytes;
   /**
-   * Bytes that keys and values may take, with some 150 bytes a key for what holds them. With more the
+   * Bytes that keys and values may take, with some 125 bytes a key for what holds them. With more the
    * cache ends, with code RESOURCE_EXHAUSTED. While it is read anew, both copies are there.
    * @default {1073741824}
    */
@@ -141,6 +154,9 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
   /** The read by which those who sync at present find out how far to wait, and the one behind it. */
   #fence: Promise<Fence> | null = null;
   #nextFence: Promise<Fence> | null = null;
+  #watch: Watch | null = null;
+  /** How far the watch is, while it is asked. */
+  #asking: Promise<bigint> | null = null;
 
   private constructor(keyspace: Keyspace, options: CacheOptions, clock: Clock) {
     this.#keyspace = keyspace;
@@ -315,7 +331,8 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
 
   /**
    * Waits until the cache shows all that was written before the call, by whomever. Those who wait at
-   * once share a call to the cluster.
+   * once share a call to the cluster. A cache of more than 1,000 keys then asks how far its watch is,
+   * which etcd answers exactly from 3.4.25 and 3.5.8 on.
    *
    * @throws {KvError} With code DEADLINE_EXCEEDED if it did not catch up in `timeout` milliseconds.
    */
@@ -324,6 +341,7 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
       await raced(this.#ready.promise, signal);
       const fence = await raced(this.#takeFence(), signal);
       if (this.#revision >= fence.revision) return;
+      if (fence.last === null) return await this.#progress(fence.revision, signal);
       await this.#reached(fence.last, signal);
       // Nothing was put since. What was deleted since is still there: then there is too much.
       while (this.#revision < fence.revision && this.#store.size !== fence.count) {
@@ -415,6 +433,15 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
     onFollowing();
     this.#state = "following";
     this.#ready.resolve();
+    this.#watch = watch;
+    try {
+      await this.#read(watch);
+    } finally {
+      this.#watch = null;
+    }
+  }
+
+  async #read(watch: Watch): Promise<void> {
     for (let response = await watch.read(); response !== null; response = await watch.read()) {
       const { events, header } = response;
       for (const event of events) this.#apply(event);
@@ -515,6 +542,7 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
       { signal },
     );
     if (this.#revision >= revision) return { revision, count, last: 0n };
+    if (count > COMPARED_KEYS) return { revision, count, last: null };
     const { kvs: [last] } = await this.#keyspace.get({
       key,
       prefix: true,
@@ -526,6 +554,28 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
       limit: 1,
     }, { signal });
     return { revision, count, last: last?.modRevision ?? 0n };
+  }
+
+  /** Asks how far the watch is until that is far enough. Those who wait at once ask together. */
+  async #progress(revision: bigint, signal: AbortSignal): Promise<void> {
+    while (this.#revision < revision) {
+      this.#asking ??= quiet(this.#ask().finally(() => this.#asking = null));
+      const reached = await raced(this.#asking, signal);
+      await this.#reached(reached < revision ? reached : revision, signal);
+    }
+  }
+
+  async #ask(): Promise<bigint> {
+    const { signal } = this.#closing;
+    try {
+      if (this.#watch !== null) {
+        return await this.#watch.requestProgress({ timeout: PROGRESS_MS, signal });
+      }
+    } catch {
+      // It broke, or the server was busy.
+    }
+    await this.#clock.sleep(PAUSE_MS, signal);
+    return 0n;
   }
 
   // ---- requests --------------------------------------------------------------------------------
@@ -578,8 +628,11 @@ interface Fence {
   readonly revision: bigint;
   /** Keys of the prefix. */
   readonly count: number;
-  /** Revision of the last change of those of them that the cache had not seen; 0n if there is none. */
-  readonly last: bigint;
+  /**
+   * Revision of the last change of those of them that the cache had not seen; 0n if there is none, null
+   * if there are too many to look at.
+   */
+  readonly last: bigint | null;
 }
 
 const EVERYTHING: KeyStoreRange = { from: "", end: null, reverse: false };

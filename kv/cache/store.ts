@@ -14,7 +14,7 @@ import { binaryOf, bytesOf } from "./binary.ts";
 const CHUNK = 512;
 
 /** Bytes an entry takes besides its key and its value, as measured. */
-const ENTRY_BYTES = 150;
+const ENTRY_BYTES = 125;
 
 /** A revision or a lease: as a number, which takes no memory of its own, while that is exact. */
 type Compact = number | bigint;
