@@ -79,6 +79,7 @@ import type {
   TxnResponse,
   WatchRequest,
 } from "./types.ts";
+import { type ClientStats, Tally } from "./telemetry/tally.ts";
 import { isReadOnly, readTxn, txnMessage } from "./txn.ts";
 import { type Watch, watchOf } from "./watch.ts";
 import { WatchState } from "./watch_state.ts";
@@ -123,6 +124,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
   #cluster: Cluster | undefined;
   #maintenance: Maintenance | undefined;
   readonly #links: MemberLinks;
+  readonly #tally: Tally;
   readonly #sync: AutoSync | undefined;
   #closing: Promise<void> | null = null;
 
@@ -134,13 +136,17 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
       (options as { readonly [PARTS]?: ClientParts })[PARTS] ?? {};
     this.#settings = settings;
     this.#endpoints = [...options.endpoints];
-    this.#conn = newConn(settings.grpc);
+    const tally = this.#tally = new Tally(observer ?? settings.observer);
+    this.#conn = newConn({
+      ...settings.grpc,
+      onConnection: (endpoint, error) => tally.onConnection(endpoint, error),
+    });
     this.#login = new Calls({ settings, clock });
     const parts = {
       settings,
       clock,
       credentials: credentials ?? this.#credentials(settings.auth, clock),
-      observer,
+      observer: tally,
     };
     this.#calls = new Calls(parts);
     this.#links = new MemberLinks(parts);
@@ -194,6 +200,15 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
     });
   }
 
+  /** Counts of what this client did, and what it holds now. Costs nothing until it is asked. */
+  stats(): ClientStats {
+    return {
+      ...this.#tally.stats(),
+      watches: this.#watches.size,
+      leases: this.#leases.size,
+    };
+  }
+
   /** Where calls go now. */
   get endpoints(): readonly string[] {
     return this.#endpoints;
@@ -212,6 +227,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
     if (this.#calls.closed) return;
     this.#conn.setTargets(targets);
     this.#endpoints = [...endpoints];
+    this.#tally.keep(targets);
     this.#calls.endpoints = this.#login.endpoints = targets.length;
   }
 

@@ -13,6 +13,7 @@ import {
 } from "../http/engine.ts";
 import { checkAuth, checkPlaintext, type PasswordAuth, type TokenAuth } from "./credentials.ts";
 import type { LeaseLostError } from "./errors.ts";
+import type { Observer } from "./observer.ts";
 
 /** Milliseconds without input after which a connection with calls on it is asked whether it lives. */
 const KEEPALIVE_INTERVAL_MS = 10_000;
@@ -91,6 +92,12 @@ export interface ClientOptions {
    * Without it such a loss is printed by `console.error`; null silences.
    */
   readonly onLeaseLost?: ((lost: LeaseLostError) => unknown) | null | undefined;
+  /**
+   * Told of calls and of events: endpoints up and down, watches broken and back, leases late and lost,
+   * members without a leader. {@linkcode openTelemetry} makes one for spans and metrics. What its
+   * methods throw is printed.
+   */
+  readonly observer?: Partial<Observer>;
 }
 
 /** The configuration with its defaults. */
@@ -103,6 +110,7 @@ export interface Settings {
   /** Whether watches ask for responses in pieces. */
   readonly fragment: boolean;
   readonly auth: PasswordAuth | TokenAuth | undefined;
+  readonly observer: Partial<Observer> | undefined;
   /** Milliseconds. */
   readonly syncInterval: number;
   readonly grpc: GrpcOptions;
@@ -125,6 +133,7 @@ export const NAMES: readonly string[] = optionNames<ClientOptions>({
   keepalive: true,
   maxReceiveSize: true,
   onLeaseLost: true,
+  observer: true,
 });
 const TLS_NAMES = optionNames<TlsOptions>({
   serverName: true,
@@ -185,12 +194,13 @@ export function settingsOf(options: ClientOptions): Settings {
     );
   }
   const { tls } = options;
-  const { keepalive, onLeaseLost, auth } = options;
+  const { keepalive, onLeaseLost, auth, observer } = options;
   if (typeof tls !== "boolean" && tls !== undefined) checkOptions("use tls", TLS_NAMES, tls);
   if (keepalive !== undefined && keepalive !== false) {
     checkOptions("use keepalive", KEEPALIVE_NAMES, keepalive);
   }
   checkCallback("make a client", "onLeaseLost", onLeaseLost);
+  checkObserver(observer);
   checkTime("make a client", "syncInterval", options.syncInterval, MIN_SYNC_MS);
   if (auth !== undefined) checkAuth(auth);
   const { targets, secure } = targetsOf(options.endpoints, tls, auth);
@@ -202,6 +212,7 @@ export function settingsOf(options: ClientOptions): Settings {
       : positive("timeout", options.timeout) * 1_000,
     onLeaseLost,
     auth,
+    observer,
     syncInterval: options.syncInterval ?? Infinity,
     fragment: options.maxReceiveSize !== undefined,
     grpc: {
@@ -228,6 +239,17 @@ export function settingsOf(options: ClientOptions): Settings {
       }),
     },
   };
+}
+
+function checkObserver(observer: Partial<Observer> | undefined): void {
+  if (observer === undefined) return;
+  if (typeof observer !== "object" || observer === null) {
+    throw new TypeError(
+      "Cannot make a client as observer must be an object with callStarted and event",
+    );
+  }
+  checkCallback("make a client", "observer.callStarted", observer.callStarted);
+  checkCallback("make a client", "observer.event", observer.event);
 }
 
 interface Endpoint {

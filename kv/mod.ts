@@ -26,7 +26,7 @@
  * wait   waiting that can be given up
  * scan  values   ranges a page at a time; typed values, compare and set
  * keyspace   what a client offers to locks, caches and scans
- * auth  cluster  maintenance   users and tokens; members and endpoints; upkeep, a member at a time
+ * auth  cluster  maintenance  telemetry   users and tokens; members; upkeep, a member at a time; who looks on
  * watch  lease  watch_stream  txn   kept alive by the client
  * endless_stream   open for as long as watches or leases need it
  * calls   talk to the server
@@ -130,6 +130,9 @@ export { KeyspaceClient } from "./keyspace_client.ts";
 export { Namespace } from "./namespace.ts";
 export { KeyValue } from "./key_value.ts";
 export { Scan, type ScanRequest } from "./scan.ts";
+export type { CallObserver, CallOutcome, KvEvent, Observer } from "./observer.ts";
+export { openTelemetry } from "./telemetry/open_telemetry.ts";
+export type { CallStats, ClientStats } from "./telemetry/tally.ts";
 export { type ErrorReason } from "./server_errors.ts";
 export type {
   Bytes,

@@ -7,7 +7,7 @@
 import type { LeaseLostError } from "./errors.ts";
 
 /** Something that happened between calls. Times are milliseconds. */
-type KvEvent =
+export type KvEvent =
   /** An endpoint can be used. */
   | { readonly kind: "endpoint-up"; readonly endpoint: string }
   /** The connection to an endpoint ended, or could not be made. */
@@ -39,7 +39,7 @@ type KvEvent =
   | { readonly kind: "leader-lost"; readonly operation: string; readonly error: Error };
 
 /** How a call ended. */
-interface CallOutcome {
+export interface CallOutcome {
   /** How often it was sent. */
   readonly attempts: number;
   /** Why it failed; undefined if it did not. */

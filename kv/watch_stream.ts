@@ -67,6 +67,11 @@ export class WatchStream implements WatchHost {
     this.#stream = new EndlessStream(this, options.calls);
   }
 
+  /** Watches that are open, but for those whose readers are behind. */
+  get size(): number {
+    return this.#watchers.size;
+  }
+
   attach(watcher: Watcher): void {
     if (this.#stream.closed) return watcher.finish(null);
     this.#watchers.set(watcher, null);

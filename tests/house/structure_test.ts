@@ -20,7 +20,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "": [],
   http: ["@std/async"],
   grpc: ["@std/async", "@bufbuild/protobuf", "@connectrpc/connect"],
-  kv: ["@std/async", "@bufbuild/protobuf", "@connectrpc/connect"],
+  kv: ["@std/async", "@bufbuild/protobuf", "@connectrpc/connect", "@opentelemetry/api"],
   protoc: ["@bufbuild/protobuf"],
 };
 
