@@ -1,4 +1,4 @@
-/** What {@linkcode attempt} returns: the value, or the error. */
+/** Result of {@linkcode attempt}: the value, or the error. */
 export type Attempt<T> = [value: T, error: undefined] | [value: undefined, error: Error];
 
 /**

@@ -26,7 +26,7 @@ export class ImportRoots {
     return undefined;
   }
 
-  /** What imports call the file at an absolute path; undefined when it is in no root. */
+  /** Import name of the file at an absolute path; undefined when it is in no root. */
   nameOf(path: string): string | undefined {
     for (const directory of this.directories) {
       const name = relative(directory, path).split(sep).join("/");
@@ -58,7 +58,7 @@ export function isCanonicalName(name: string): boolean {
   return nameFault(name) === undefined;
 }
 
-/** What {@linkcode findFiles} found. */
+/** Result of {@linkcode findFiles}. */
 interface FoundFiles {
   /** Import names, without repetition. */
   readonly names: string[];

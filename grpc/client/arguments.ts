@@ -1,5 +1,5 @@
 /**
- * What the arguments of a service client's method mean.
+ * Reads the arguments of a service client's methods.
  *
  * @module
  */

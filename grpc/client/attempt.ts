@@ -17,7 +17,7 @@ const { ErrorCode } = h2;
 /** Bytes of a body that is not gRPC's quoted in the error. */
 const MAX_QUOTED_BODY = 256;
 
-/** What a call is told of an attempt; after `onFinished` or `onLost`, nothing more. */
+/** Events of an attempt; after `onFinished` or `onLost` there is none. */
 export interface AttemptEvents {
   /** The response's first fields came. */
   onHeader(fields: readonly string[]): void;
@@ -160,7 +160,7 @@ export class CallAttempt extends MessageStream {
   }
 
   onReset(cause: Error): void {
-    // The response came whole: what is left of it to be read stays good.
+    // The response came whole: its unread rest stays good.
     if (this.#done || this.endPending) return;
     this.#done = true;
     const trailers = this.#trailers;

@@ -12,9 +12,9 @@ import type { Channel } from "./channel.ts";
 import type { Subchannel } from "./subchannel.ts";
 import { Waiting, type Wanted } from "./waiting_calls.ts";
 
-/** What all calls of a client share. */
+/** Parts and settings that all calls of a client share. */
 export interface CallHost {
-  /** What deadlines go by. */
+  /** Clock and timers of the client. */
   readonly time: Time;
   readonly channel: Channel;
   readonly maxReceiveSize: number;

@@ -81,7 +81,7 @@ export class Channel extends Timer implements SubchannelEvents {
     }
     const waiting = this.#waiting.add(wanted, after);
     if (this.#waiting.size > MAX_WAITING_CALLS) this.#refuse(waiting);
-    // What is decided already is told from the event loop: a program whose calls fail at once, again
+    // Decided already, but told from the event loop: a program whose calls fail at once, again
     // and again, must not keep timers, signals and other connections from their turns.
     else if (!this.#hopeful()) this.#settleSoon();
     return waiting;
@@ -144,7 +144,7 @@ export class Channel extends Timer implements SubchannelEvents {
     this.#update();
   }
 
-  /** Takes over the addresses found: what is still there keeps its connection. */
+  /** Takes over the addresses found: those that are still there keep their connections. */
   #update(): void {
     const old = new Map(this.#turns.map((one) => [keyOf(one.address), one]));
     const next = this.#turns[this.#turn];
@@ -240,7 +240,7 @@ export class Channel extends Timer implements SubchannelEvents {
       this.#turns.length === 1
         ? message
         : `none of ${this.#turns.length} targets can be reached; the last error: ${message}`,
-      // Whatever the connection went through, nothing of the call was on it.
+      // Nothing of the call was on the connection, however that failed.
       last instanceof DialError ? last : unsent(message, last),
     );
   }

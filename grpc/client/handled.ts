@@ -1,6 +1,6 @@
 /**
- * Promises handed to users who may not wait for them. What such a promise rejects with is still there
- * for whoever does; a process does not end over one that nobody looks at.
+ * Promises handed to users who may not await them. Their rejections reach those who do; one that
+ * nobody awaits does not end the process.
  *
  * @module
  */

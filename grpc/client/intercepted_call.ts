@@ -30,14 +30,14 @@ import { type CallOptions, WAIT_FOR_READY } from "./call_options.ts";
 import { StreamCall } from "./stream_call.ts";
 import { UnaryCall } from "./unary_call.ts";
 
-/** What all calls with interceptors share. */
+/** Parts and settings that all calls with interceptors share. */
 export interface InterceptedHost extends CallHost {
   readonly interceptors: Interceptor[];
   /** URL of a path, as interceptors see it. */
   url(path: string): string;
 }
 
-/** When a call is over: what is left of its time, and what gives it up. */
+/** Signal and deadline of a call. */
 interface CallLimits {
   readonly signal: AbortSignal | undefined;
   /** Milliseconds that are left. */
@@ -111,7 +111,7 @@ export async function interceptUnary<I extends DescMessage, O extends DescMessag
   contextValues?: ContextValues,
 ): Promise<UnaryResponse<I, O>> {
   const limits = limitsOf(host, options);
-  // What the last call behind the interceptors was answered.
+  // The answer to the last call behind the interceptors.
   let header: Headers | null = null;
   let trailer: Headers | null = null;
   const next = async (req: UnaryRequest<I, O>): Promise<UnaryResponse<I, O>> => {

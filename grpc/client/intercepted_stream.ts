@@ -13,8 +13,8 @@ interface Write extends PromiseWithResolvers<void> {
 }
 
 /**
- * A streaming call that is written and read by hand and goes through interceptors: what is written is
- * the request message they see, and what is read is what they give.
+ * A streaming call that is written and read by hand and goes through interceptors: they see the
+ * messages written, and give the messages read.
  */
 export class InterceptedStream implements StreamHandle {
   readonly messages: MessageQueue<object>;
@@ -66,7 +66,7 @@ export class InterceptedStream implements StreamHandle {
     return handled(this.#opened.promise);
   }
 
-  /** What the interceptors, and behind them the call, take as requests. */
+  /** Requests for the interceptors, and behind them the call. */
   async *#requests(): AsyncGenerator<MessageInitShape<DescMessage>> {
     for await (const write of this.#writes) {
       yield write.message as MessageInitShape<DescMessage>;

@@ -128,7 +128,7 @@ export class Lookups extends Timer {
     }
   }
 
-  /** What comes of a look-up, unless it takes too long. */
+  /** The result of a look-up, unless it takes too long. */
   #limited<T>(found: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const limit = new Deadline(this.#time, (phase, ms) => reject(new TimeoutError(phase, ms)));
@@ -163,7 +163,7 @@ function nameOf(target: Target): Name {
   return { target, addresses: target.dns ? [] : [target.address] };
 }
 
-/** Name servers turn their answers round: what was there keeps its place, what is new comes behind. */
+/** Name servers turn their answers round: known addresses keep their places, new ones come behind. */
 function inOldOrder(found: readonly Address[], old: readonly Address[]): readonly Address[] {
   const left = new Map(found.map((address) => [address.hostname, address]));
   const kept = old.filter(({ hostname }) => left.delete(hostname));

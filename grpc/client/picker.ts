@@ -6,7 +6,7 @@
  */
 
 /**
- * What a connection can do for a call now.
+ * How ready a connection is for a call.
  * - `ready`: take it.
  * - `full`: take it when one of its streams ends.
  * - `starting`: it is being opened for the first time.
@@ -17,7 +17,7 @@ export type Readiness = "ready" | "full" | "starting" | "opening" | "down";
 
 /** One of the connections to choose from. */
 export interface Candidate {
-  /** What it can do for a call now. */
+  /** How ready it is for a call. */
   readonly readiness: Readiness;
 }
 

@@ -5,7 +5,7 @@ const MAX_LOGGED_BYTES = 256 << 10;
 const COST = 64;
 
 /**
- * What a call has sent, kept while it may have to be sent again: until the response begins, or it
+ * Messages a call has sent, kept while they may have to be sent again: until the response begins, or it
  * is too much.
  */
 export class RequestLog {
@@ -29,7 +29,7 @@ export class RequestLog {
     this.#bytes += bytes.length + COST;
   }
 
-  /** What is here was sent: from now on it counts. */
+  /** The messages here were sent: from now on they count. */
   sent(): void {
     if (this.#bytes > MAX_LOGGED_BYTES) this.forget();
   }

@@ -26,7 +26,7 @@ export interface Address {
 
 /** A target as the user wrote it, taken apart. */
 export interface Target {
-  /** What the user wrote. */
+  /** The target as the user wrote it. */
   readonly text: string;
   /** The address itself, or the name to look up. */
   readonly address: Address;
@@ -34,7 +34,7 @@ export interface Target {
   readonly dns: boolean;
 }
 
-/** What a Unix socket, which has no host, is called. */
+/** Authority of a Unix socket, which has no host. */
 const LOCAL = { authority: "localhost", tlsName: "localhost" };
 
 /** Addresses one name may bring. */

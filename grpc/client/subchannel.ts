@@ -187,7 +187,7 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
 
   #dialOptions(timeout: number, signal: AbortSignal): DialOptions {
     const { hostname, port, path, tlsName } = this.address;
-    // What was looked up already is an address.
+    // A name that was looked up before stands here as an address.
     const lookup = hostname === tlsName ? this.#settings.lookup : null;
     return {
       hostname,

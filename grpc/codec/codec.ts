@@ -99,7 +99,7 @@ export class CompiledCodec implements Codec {
     if (error instanceof Malformed) {
       return new CodecError(`${what} at byte ${error.at - start}: ${error.reason}`);
     }
-    // Whatever the engine throws at hostile sizes, such as for a string that is too long for it.
+    // The JavaScript engine's errors at hostile sizes, such as for a string that is too long for it.
     const reason = error instanceof Error ? error.message : String(error);
     return new CodecError(`${what}: ${reason}`, { cause: error });
   }

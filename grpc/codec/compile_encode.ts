@@ -58,7 +58,7 @@ const FIELD_BYTES = 32;
  * Generates the encoder of one message type. Fields are written in the order of their numbers.
  *
  * While the function runs, `spare` bytes are free at `o` between any two fields: room for everything of fixed
- * size. Whoever writes anything else makes room for it and for `spare` again, and `b` is then read anew.
+ * size. A write of anything else makes room for itself and for `spare` again, and `b` is then read anew.
  */
 export function compileEncode(desc: DescMessage, encoderOf: EncoderOf): Encode {
   const builder = new FunctionBuilder();
@@ -71,7 +71,7 @@ export function compileEncode(desc: DescMessage, encoderOf: EncoderOf): Encode {
     'if(d<0||m===null||typeof m!=="object")throw MISMATCH;',
     `const type=m.$typeName;`,
     `if(type!==${type}){`,
-    // What calls itself an Object is one nearly always, and asking for the prototype takes longer.
+    // An object whose constructor is Object is nearly always plain, and asking for the prototype takes longer.
     "if(type!==undefined||m.constructor!==Object&&!isMessageInit(m))throw MISMATCH;",
     ...namesLines(desc),
     "}",

@@ -10,7 +10,7 @@ export class CodecError extends Error {
 }
 
 /**
- * What the readers throw: a reason and an absolute offset. It never leaves this folder, the codec turns it
+ * Thrown by readers: a reason and an absolute offset. It never leaves this folder, the codec turns it
  * into a {@linkcode CodecError} that counts from the start of the message. Not an `Error`, as collecting a
  * stack trace would cost more than the whole decode of a small hostile message.
  */

@@ -1,5 +1,5 @@
 /*
- * What counts as "an object of fields" and as "an object of map entries".
+ * Tells objects of fields and of map entries from objects that keep their content elsewhere.
  */
 
 // Objects of these kinds keep their content elsewhere: taken for an object of fields they would be empty.

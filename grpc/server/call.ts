@@ -214,7 +214,7 @@ export class ServerCall extends ReplyStream implements Call {
 
   #requestTaken(size: number): void {
     this.dequeued(size);
-    // What was kept may end in the middle of a message, which the client has to complete now.
+    // The kept input may end in the middle of a message, which the client has to complete now.
     if (this.midMessage && !this.finished) this.#watchRequest(0);
   }
 
@@ -355,7 +355,7 @@ export class ServerCall extends ReplyStream implements Call {
         try {
           next = await responses.next();
         } catch (error) {
-          // What failed is over: there is nothing to be ended.
+          // A source that failed has ended itself.
           this.#responses = null;
           throw error;
         }

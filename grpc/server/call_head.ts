@@ -20,7 +20,7 @@ export const RESPONSE_HEADER: readonly string[] = [
 ];
 
 /**
- * What the request's fields alone decide. Kept on the field block, so that calls which look the same
+ * Decisions that depend on the request's fields alone. Kept on the field block, so that calls which look the same
  * are routed once.
  */
 export class CallHead {
@@ -30,7 +30,7 @@ export class CallHead {
   /** Deadline in milliseconds from arrival, or -1. */
   timeoutMs = -1;
   encoding = "identity";
-  /** What responses may be compressed with. */
+  /** Coding the client accepts for responses, or null. */
   acceptedEncoding: Encoding | null = null;
 }
 

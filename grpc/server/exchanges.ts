@@ -72,8 +72,8 @@ export class CallRouter implements ExchangeRouter {
   readonly #web: WebRouter;
 
   /**
-   * Serves gRPC, and gRPC-Web and Connect beside it. With `exclusive`, only gRPC: what is not is answered
-   * with 415; otherwise it is left to others.
+   * Serves gRPC, and gRPC-Web and Connect beside it. With `exclusive`, only gRPC: other requests get
+   * 415; otherwise they are left to others.
    */
   constructor(routes: Routes, settings: CallSettings & WebSettings = {}, exclusive = false) {
     this.#routes = routes;

@@ -5,13 +5,13 @@ import type { CallContext } from "../wire/call_context.ts";
 import { healthFile } from "./proto/health.ts";
 import { checkRegistrar, type Registrar } from "./registrar.ts";
 
-/** What can be said of a service. */
+/** Status of a service. */
 export type HealthStatus = "SERVING" | "NOT_SERVING" | "UNKNOWN";
 
 /** Numbers of `ServingStatus`. */
 const NUMBERS: Readonly<Record<HealthStatus, number>> = { UNKNOWN: 0, SERVING: 1, NOT_SERVING: 2 };
 
-/** What watchers of a service nobody has spoken of are told. */
+/** Sent to watchers of a service without status. */
 const SERVICE_UNKNOWN = 3;
 
 /** Services that one `List` tells of at most; more fail it with RESOURCE_EXHAUSTED. */

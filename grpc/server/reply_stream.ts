@@ -14,7 +14,7 @@ import type { Method } from "../wire/method.ts";
 import { addDetails, addErrorMetadata, addStatus } from "../wire/status.ts";
 import { RESPONSE_HEADER } from "./call_head.ts";
 
-/** What all calls of a server share. */
+/** Settings that all calls of a server share. */
 export interface ServerCallSettings {
   readonly maxReceiveSize: number;
   readonly maxSendSize: number;
@@ -29,9 +29,9 @@ const OK_TRAILERS = ["grpc-status", "0"];
 const OK_TEMPLATE = new Template(OK_TRAILERS);
 
 /**
- * The answer's side of a call on the server. Each list of fields is made whole, of what can be sent,
- * before the call's state changes; and what users did wrong is told when the answer is on its way. So
- * nothing here throws but `sendReply`, which has then sent nothing.
+ * The answer's side of a call on the server. Each list of fields is complete, and can be sent, before
+ * the call's state changes; mistakes of users are told when the answer is on its way. So only
+ * `sendReply` throws, and has then sent nothing.
  */
 export abstract class ReplyStream extends MessageStream {
   protected readonly settings: ServerCallSettings;
@@ -49,9 +49,9 @@ export abstract class ReplyStream extends MessageStream {
   }
 
   abstract get method(): Method;
-  /** What limits go by. */
+  /** Clock and timers of the server. */
   protected abstract get time(): Time;
-  /** What the client accepts responses to be compressed with. */
+  /** Coding the client accepts for responses, or null. */
   protected abstract get acceptedEncoding(): Encoding | null;
   /** Tells the user of an error that is no status. */
   protected abstract tellError(error: unknown): void;
@@ -156,7 +156,7 @@ export abstract class ReplyStream extends MessageStream {
   protected fail(error: ConnectError): void {
     if (this.finished) return;
     const list = this.#list(this.#headerSent ? [] : RESPONSE_HEADER);
-    // In the order of what matters: what comes last gives way first where there is no room.
+    // Sorted by weight: where there is no room the last gives way first.
     addStatus(list, error);
     if (!this.#headerSent && this.#responseHeader !== null) list.offerAll(this.#responseHeader);
     addErrorMetadata(list, error);

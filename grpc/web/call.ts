@@ -91,14 +91,14 @@ export class WebCall implements Call {
     this.#exchange.sendHead(200, this.#context.responseHeader);
   }
 
-  /** The response's head is sent from now on: what was set counts. */
+  /** Takes over the header fields the handler has set: they are sent from now on. */
   commitHeader(): void {
     if (this.#headerCommitted) return;
     this.#headerCommitted = true;
     this.#commit(this.#responseHeader, this.#context.responseHeader);
   }
 
-  /** The response ends: what was set counts. */
+  /** Takes over header and trailer fields: the response ends. */
   commit(): void {
     this.commitHeader();
     this.#commit(this.#responseTrailer, this.#context.responseTrailer);

@@ -95,7 +95,7 @@ export class Exchange {
     }
   }
 
-  /** Sends the response. Rejects if the client is gone; whoever produces the body is told. */
+  /** Sends the response. Rejects if the client is gone; the producer of the body is told. */
   async send(response: UniversalServerResponse): Promise<void> {
     const { stream } = this;
     await this.sendHead(response.status, response.header ?? new Headers());

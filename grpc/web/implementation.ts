@@ -65,7 +65,7 @@ export function implementation({ method, handler }: Route, onError: CallErrorLis
 }
 
 /**
- * What a handler gets as its request. Reads of a stream that nobody awaits do not end the process when
+ * The request as a handler gets it. Reads of a stream that nobody awaits do not end the process when
  * they fail.
  */
 function quietRequests(request: unknown, method: Method): unknown {

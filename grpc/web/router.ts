@@ -17,7 +17,7 @@ import { preflight } from "./cors.ts";
 import { EXCHANGE, Exchange, headersOf } from "./exchange.ts";
 import { implementation } from "./implementation.ts";
 
-/** What all calls of a {@linkcode WebRouter} share. */
+/** Settings that all calls of a {@linkcode WebRouter} share. */
 interface WebCallSettings {
   readonly maxReceiveSize: number;
   readonly maxSendSize: number;
@@ -130,7 +130,7 @@ function withImports(file: DescFile, found: Set<DescFile> = new Set()): Set<Desc
   return found;
 }
 
-/** What Connect wants as a promise. */
+/** The result of `code` as a promise, which Connect asks for. */
 function attempt(code: () => Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
   return new Promise((resolve) => resolve(code() as Uint8Array<ArrayBuffer>));
 }

@@ -10,7 +10,7 @@ interface Receiver {
 }
 
 /**
- * What a connection's messages hold that have begun and not ended. No consumer can take them, so no
+ * Counts the bytes of a connection's messages that have begun and not ended. No consumer can take them, so no
  * other back-pressure bounds them. Beyond a limit only the one that began first gets more window; so
  * one at least is always completed, and then the next goes on.
  */

@@ -26,7 +26,7 @@ let callContext: (call: Call) => CallContext;
 export { callContext };
 
 /**
- * What a handler knows of its call. Everything is made on first use: most handlers use nothing of it,
+ * A call as its handler sees it. Everything is made on first use: most handlers use nothing of it,
  * and a `Headers` or an `AbortSignal` costs as much as the rest of a call.
  */
 export class CallContext implements HandlerContext {

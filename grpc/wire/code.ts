@@ -15,9 +15,9 @@ export const code = {
   INVALID_ARGUMENT: 3,
   /** The deadline passed before the call ended; it may have succeeded nevertheless. */
   DEADLINE_EXCEEDED: 4,
-  /** What was asked for does not exist. */
+  /** The thing asked for does not exist. */
   NOT_FOUND: 5,
-  /** What was to be created exists. */
+  /** The thing to create exists already. */
   ALREADY_EXISTS: 6,
   /** The caller is known and may not do this. */
   PERMISSION_DENIED: 7,

@@ -5,7 +5,7 @@
  * @module
  */
 
-/** What servers and clients here send. */
+/** Content type that servers and clients here send. */
 export const GRPC_CONTENT_TYPE = "application/grpc";
 
 /**

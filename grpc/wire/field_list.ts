@@ -6,7 +6,7 @@ import { fault, forEachField } from "./metadata.ts";
  */
 const MAX_LIST_SIZE = 128 << 10;
 
-/** What a field counts besides its characters (RFC 9113 §6.5.2). */
+/** Bytes a field counts besides its characters (RFC 9113 §6.5.2). */
 const FIELD_OVERHEAD = 32;
 
 /** Name of the field of a status' details. */
@@ -22,7 +22,7 @@ const MAX_FAULTS = 16;
 export class FieldList {
   /** Name, value, name, value and so on. */
   readonly fields: string[];
-  /** What was left out, and why. */
+  /** Why fields were left out. */
   readonly faults: TypeError[] = [];
   readonly #limit: number;
   #room: number;

@@ -26,7 +26,7 @@ const COMPRESSED = 1;
 
 const NO_BYTES = new Uint8Array(0);
 
-/** What a message costs while it waits for its reader, besides its bytes: objects are not free. */
+/** Cost of a message that waits for its reader, besides its bytes: objects are not free. */
 const MESSAGE_COST = PREFIX_SIZE + 128;
 
 /**
@@ -63,7 +63,7 @@ export abstract class MessageStream extends h2.Stream {
   /** Cost of delivered messages nobody has taken yet. */
   #backlog = 0;
   #parsing = false;
-  /** What came while too much was waiting. */
+  /** Input that came while too much was waiting. */
   #unread: Unread | null = null;
   /** Credit kept back while this message has to wait for others to be complete. */
   #withheld = 0;
@@ -73,12 +73,12 @@ export abstract class MessageStream extends h2.Stream {
   protected abstract get codec(): Codec;
   /** `grpc-encoding` of received messages. */
   protected abstract get encoding(): string;
-  /** What is received, in the words of errors: "request" or "response". */
+  /** Names received messages in errors: "request" or "response". */
   protected abstract get noun(): string;
 
   /** A message came; `size` are its bytes. Call `queued` if it has to wait for its consumer. */
   protected abstract onMessage(message: object, size: number): void;
-  /** What came is no message that can be taken. Nothing more is delivered. */
+  /** The input is no message that can be taken. Nothing more is delivered. */
   protected abstract onFault(error: ConnectError): void;
   /** The peer ended its side well, and all its messages were delivered. */
   protected abstract onMessagesEnd(): void;

@@ -8,7 +8,7 @@
 
 import { isConnectionField } from "../../http/engine.ts";
 
-/** Names the protocol keeps for itself; what users put there is not sent. */
+/** Names the protocol keeps for itself; values of users under them are not sent. */
 const RESERVED = new Set(["content-type", "te", "host", "content-length", "trailer"]);
 
 /** `grpc-` names users may nevertheless send or see. */

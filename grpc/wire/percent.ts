@@ -43,7 +43,7 @@ function encodeCharacter(char: string): string {
   return out;
 }
 
-/** Decodes leniently, as the protocol demands: what is no valid encoding stays as it came. */
+/** Decodes leniently, as the protocol demands: invalid encodings stay as they came. */
 export function decodeMessage(text: string): string {
   if (!text.includes("%")) return text;
   const bytes = new Uint8Array(text.length);

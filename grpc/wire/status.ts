@@ -21,7 +21,7 @@ const TYPE_URL_PREFIX = "type.googleapis.com/";
 /** Text clients get for an exception that is no `ConnectError`: its own may hold secrets. */
 const HIDDEN_ERROR = "the handler failed with an error that is not a ConnectError";
 
-/** Whatever a handler threw, as the error its client gets. Never throws. */
+/** Makes the error a client gets of anything its handler threw. Never throws. */
 export function toStatusError(reason: unknown): ConnectError {
   try {
     if (
@@ -84,7 +84,7 @@ export function addErrorMetadata(list: FieldList, error: ConnectError): void {
     metadata = new Headers(metadata);
     metadata.delete(DETAILS_NAME);
   }
-  // What came from another server holds fields of that connection: nobody set them here.
+  // An error from another server holds fields of that connection, which nobody set here.
   list.offerAll(metadata, (error as { isWireError?: boolean }).isWireError === true);
 }
 
@@ -104,7 +104,7 @@ function detailsOf(error: ConnectError): string | undefined {
   if (error.details.length === 0) return undefined;
   const writer = new BinaryWriter();
   writer.tag(1, WireType.Varint).int32(sentCode(error));
-  // What was cut from the message comes in no other way.
+  // Cut as in `grpc-message`: both have to say the same.
   writer.tag(2, WireType.LengthDelimited).string(decodeMessage(encodeMessage(error.rawMessage)));
   for (const detail of error.details) {
     const [type, value] = "desc" in detail
@@ -164,7 +164,7 @@ export function lastField(fields: readonly string[], name: string): string | und
 }
 
 /**
- * What trailers say: null for OK, else the error. `header` are the response's first fields: their
+ * The status that trailers carry: null for OK, else the error. `header` are the response's first fields: their
  * metadata belong to the error too.
  */
 export function trailersError(

@@ -57,7 +57,7 @@ const COLON = 0x3a;
 
 /** Where the IPv6 address in brackets at the beginning ends, or 0. */
 function literalEnd(text: string): number {
-  // What a URL parser skips, as tabs, is no part of an address.
+  // Characters a URL parser skips, such as tabs, are no part of an address.
   return /^\[[0-9A-Fa-f:.]{2,45}\]/.exec(text)?.[0].length ?? 0;
 }
 

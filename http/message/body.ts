@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What may be sent as a body. */
+/** Values that may be sent as a body. */
 export type BodyInput =
   | string
   | Uint8Array

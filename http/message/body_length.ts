@@ -23,7 +23,7 @@ export function isBodiless(method: string, status: number): boolean {
   return method === "HEAD" || status === 204 || status === 304;
 }
 
-/** What the fields of a response say of its framing and its connection. */
+/** Framing and connection of a response, as its fields tell. */
 interface Framing {
   /** Content-length, or -1. */
   declared: number;

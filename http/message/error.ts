@@ -109,7 +109,7 @@ export class DialError extends Error {
 export class TimeoutError extends Error {
   /** `"TimeoutError"`. */
   override readonly name: string = "TimeoutError";
-  /** What was being waited for, as the option that limits it is called. */
+  /** The wait that took too long, by the name of the option that limits it. */
   readonly phase: string;
   /** The limit in milliseconds. */
   readonly ms: number;

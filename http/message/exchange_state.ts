@@ -2,8 +2,8 @@
  * The life of one exchange, as two small machines that know neither version nor role nor bytes.
  *
  * Each side of an exchange sends, in this order: any number of informational heads (responses
- * only), one head, any number of body pieces, one end. Whatever decides about legality stands in
- * {@linkcode step}, the only way from one state to the next; whoever acts asks it first.
+ * only), one head, any number of body pieces, one end. {@linkcode step} alone decides what is legal and is
+ * the only way from one state to the next; it is asked before anything is done.
  *
  * ```text
  *   inform ┐
@@ -32,7 +32,7 @@ export type Half =
   | "failed";
 
 /**
- * What one side of an exchange does.
+ * States of one side of an exchange.
  *
  * @internal
  */

@@ -1,5 +1,5 @@
 /**
- * What a header field may be called and contain (RFC 9110 §5), and the two shapes fields have here:
+ * Names and values of header fields (RFC 9110 §5), and the two shapes fields have here:
  * a flat list `[name, value, name, value, …]` inside the engine, a plain object at its edge.
  *
  * Every field an application sends passes through {@linkcode flattenHeaders}, so no handler can

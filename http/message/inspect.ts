@@ -1,5 +1,5 @@
 /**
- * What `console.log` shows of objects whose state is private.
+ * Shows objects whose state is private to `console.log`.
  *
  * @module
  */

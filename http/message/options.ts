@@ -183,7 +183,7 @@ export function closestName(name: string, known: readonly string[]): string | nu
   return best;
 }
 
-/** `max_idle_per_host` and `maxIdlePerHost` are one name to whoever comes from another language. */
+/** `max_idle_per_host` and `maxIdlePerHost` are one name to users who come from another language. */
 function simplified(name: string): string {
   return name.slice(0, 64).replace(/[_-]/g, "").toLowerCase();
 }

@@ -9,7 +9,7 @@ import { Timer } from "./timer_wheel.ts";
 
 /** A deadline with the name of what it limits. */
 export class Deadline extends Timer {
-  /** What is being waited for; "" while nothing is. */
+  /** Name of the wait; "" while there is none. */
   phase = "";
   /** The limit in milliseconds. */
   ms = 0;

@@ -130,7 +130,7 @@ export class TimerWheel {
       if (node.dueTick <= tick) {
         this.remove(node);
         node.onTimeout();
-        // What fired may have cleared `next`: then begin again.
+        // A callback may have cleared `next`: then begin again.
         if (next !== null && next.dueTick === 0) {
           node = this.#slots[slot % SLOTS]!;
           continue;

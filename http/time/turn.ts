@@ -3,11 +3,11 @@
  *
  * `await` of what is ready runs in the same turn of the event loop, and reads of a socket are ready as
  * long as the peer sends faster than it is read: such a peer would keep every timer, socket and signal
- * waiting. So whoever takes input or hands out items without a wait counts that work here, and lets the
+ * waiting. So code that takes input or hands out items without a wait counts that work here, and lets the
  * loop turn when it is told to.
  *
  * Sockets wait longer than timers: of a loop that is never idle the platform looks after them in every
- * 61st turn only. So what gives way gives so many turns at once: they cost some 0.2 ms, where the shortest
+ * 61st turn only. So one that gives way gives so many turns at once: they cost some 0.2 ms, where the shortest
  * timer, which would leave the loop idle, costs more than 1 ms and counts as a leak in tests of users.
  *
  * @module

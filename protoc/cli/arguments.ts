@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 
-/** What the command was asked to do. */
+/** Arguments of the command, read. */
 export interface Arguments {
   /** Files and directories to compile. */
   readonly inputs: readonly string[];
@@ -20,7 +20,7 @@ export interface Arguments {
   readonly help: boolean;
 }
 
-/** What the command says about itself. */
+/** Answer to `--help`. */
 export const USAGE: string =
   `Usage: deno run -R jsr:@sluice/sluice/protoc [OPTION] FILES_OR_DIRECTORIES
 Compiles .proto files as protoc does.

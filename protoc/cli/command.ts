@@ -8,7 +8,7 @@ import { type Arguments, parseArguments, USAGE, UsageError } from "./arguments.t
 import { descriptorSet } from "./descriptor_set.ts";
 import { writeTypes } from "./types_writer.ts";
 
-/** What the command needs of the world around it. */
+/** Output and files of the process the command runs in. */
 export interface Environment {
   /** Writes to standard output. */
   print(content: string | Uint8Array): Promise<void>;

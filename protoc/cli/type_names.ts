@@ -1,13 +1,13 @@
 import type { DescEnum, DescMessage, DescService } from "@bufbuild/protobuf";
 import { wktPublicImportPaths } from "@bufbuild/protobuf/codegenv2";
 
-/** What gets a name in the written module. */
+/** Types that get a name in the written module. */
 export type Named = DescEnum | DescMessage | DescService;
 
 /** Names that the written module uses itself, or that mean something else in TypeScript. */
 const TAKEN: ReadonlySet<string> = new Set(
   (
-    // What the module imports, exports and uses.
+    // Names the module imports, exports and uses.
     "GenMessage GenService JsonObject Message Messages Registry Services TypeError Uint8Array " +
     "message service undefined " +
     // Built-in types.

@@ -68,7 +68,7 @@ function reachableFrom(files: readonly DescFile[]): Named[] {
         visit(method.output);
       }
     }
-    // What protobuf-es ships is imported whole, and what it refers to comes with it.
+    // Files that protobuf-es ships are imported whole, with those they refer to.
     if (type.kind !== "message" || isShipped(type)) return;
     for (const field of type.fields) {
       if (field.message && !isMapEntry(field.message)) visit(field.message);

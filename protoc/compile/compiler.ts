@@ -9,11 +9,11 @@ import {
   Run,
 } from "./run.ts";
 
-/** What came of a run. */
+/** Result of a run. */
 interface Outcome {
   /** The requested files without errors, in their order. */
   readonly files: readonly CompiledFile[];
-  /** What the phases complained about. */
+  /** Complaints of all phases. */
   readonly diagnostics: Diagnostics;
 }
 

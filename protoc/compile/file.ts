@@ -18,7 +18,7 @@ export type Content = string | Uint8Array;
 export class ParsedFile {
   readonly file: FileNode;
   readonly info: SourceInfo | undefined;
-  /** What the lexer and the parser complained about. */
+  /** Complaints of the lexer and the parser. */
   readonly diagnostics: readonly Diagnostic[];
   readonly hadErrors: boolean;
 

@@ -17,7 +17,7 @@ export interface CompilerOptions {
   readonly retainOptions?: boolean;
 }
 
-/** What the runs of a compiler share. */
+/** State that the runs of a compiler share. */
 export interface CompilerState {
   readonly options: CompilerOptions;
   readonly table: SymbolTable;
@@ -41,7 +41,7 @@ export interface RequestedFile {
  * next run knows nothing of it, for texts may be others by then.
  */
 export class Run {
-  /** What the phases complained about. */
+  /** Complaints of all phases. */
   readonly diagnostics: Diagnostics = new Diagnostics();
 
   readonly #state: CompilerState;

@@ -20,7 +20,7 @@ import { StrippedPaths, writeSourceInfo } from "./source_info_writer.ts";
 const VARINT = 0;
 const BYTES = 2;
 
-/** What goes into a descriptor. */
+/** Options of {@linkcode writeFile}. */
 interface DescriptorOptions {
   /** Locations and comments, for `source_code_info`. */
   readonly info?: SourceInfo | undefined;

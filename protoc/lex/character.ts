@@ -7,7 +7,7 @@ export const HEX = 8;
 export const BLANK = 16;
 /** Neither blank nor printable. */
 export const CONTROL = 32;
-/** What may follow a backslash on its own. */
+/** Characters that may follow a backslash on their own. */
 export const ESCAPE = 64;
 
 export const NEWLINE = 0x0a;

@@ -10,7 +10,7 @@ export interface Comments {
 
 /** Sorts comments between two tokens; holds the last until it is clear where it belongs. */
 export class CommentCollector {
-  /** What is settled so far. */
+  /** Comments that are settled so far. */
   readonly comments: Comments = { trailing: "", detached: [], leading: "" };
   #buffer = "";
   #count = 0;
@@ -50,7 +50,7 @@ export class CommentCollector {
     this.#count++;
   }
 
-  /** A blank line: what comes now does not belong to the token before. */
+  /** A blank line: comments behind it do not belong to the token before. */
   detachFromPrevious(): void {
     this.#canAttach = false;
   }

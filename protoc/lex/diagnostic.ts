@@ -11,7 +11,7 @@ export interface Diagnostic {
   readonly line: number;
   /** Column in bytes, from 1; a tab goes on to the next multiple of 8. 0 when `line` is. */
   readonly column: number;
-  /** What is wrong, without position. */
+  /** The fault, without its position. */
   readonly message: string;
   /** Whether the file can be used all the same. */
   readonly severity: Severity;

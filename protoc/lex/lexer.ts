@@ -14,7 +14,7 @@ import {
 import { LIMITS } from "../limits.ts";
 import { CommentCollector, type Comments } from "./comments.ts";
 
-/** What a token is. */
+/** Kinds of tokens. */
 export const Token = {
   /** Before the first token. */
   start: 0,

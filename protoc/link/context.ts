@@ -16,7 +16,7 @@ interface NumberHint {
   count: number;
 }
 
-/** What the phases from symbols to validation share while one file passes through them. */
+/** State that the phases from symbols to validation share while one file passes through them. */
 export class LinkContext {
   readonly file: FileNode;
   readonly table: SymbolTable;
@@ -79,7 +79,7 @@ export class LinkContext {
   }
 }
 
-/** What {@linkcode LinkContext} is made of. */
+/** Parts of a {@linkcode LinkContext}. */
 interface LinkContextInit {
   /** Its `dependencies` are filled, with files that are linked. */
   readonly file: FileNode;

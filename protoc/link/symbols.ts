@@ -25,7 +25,7 @@ function isType(symbol: SymbolNode): boolean {
   return symbol.kind === NodeKind.message || symbol.kind === NodeKind.enum;
 }
 
-/** What can be followed by a dot and another name. */
+/** Whether a symbol can be followed by a dot and another name. */
 function isAggregate(symbol: SymbolNode): boolean {
   return isType(symbol) || symbol.kind === NodeKind.package || symbol.kind === NodeKind.service;
 }
@@ -59,7 +59,7 @@ export class SymbolTable {
   /** Extensions by the message they extend and their number, across files. */
   readonly extensions: Map<MessageNode, Map<number, FieldNode>> = new Map();
 
-  /** What the file being declared has put into packages, to take back if it fails. */
+  /** Symbols the file being declared has put into packages, to take back if it fails. */
   #journal: { scope: Scope; name: string }[] = [];
   #file: FileNode | undefined;
   #extensionJournal: FieldNode[] = [];
@@ -127,7 +127,7 @@ export class SymbolTable {
     const existing = members.get(symbol.name);
     if (existing) return existing;
     members.set(symbol.name, symbol);
-    // What the file has of its own goes with it.
+    // The file's own scopes go with it.
     if (scope.kind === NodeKind.package || scope.file !== this.#file) {
       this.#journal.push({ scope, name: symbol.name });
     }

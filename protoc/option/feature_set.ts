@@ -126,7 +126,7 @@ class FeatureResolver {
 
 const derived: Map<FeatureSet, (FeatureSet | undefined)[]> = new Map();
 
-/** What `required`, groups and `packed` of proto2 and proto3 mean in terms of features. */
+/** `required`, groups and `packed` of proto2 and proto3 in terms of features. */
 function legacyFieldFeatures(parent: FeatureSet, field: FieldNode, edition: number): FeatureSet {
   const isRequired = field.label === Label.required;
   const isGroup = field.type === FieldType.group;

@@ -14,7 +14,7 @@ import type { Source } from "../lex/source.ts";
 /** Offset of parts that have no position of their own. */
 export const NO_OFFSET = -1;
 
-/** What a node is; the same words for every kind of symbol. */
+/** Kinds of nodes; the same words for every kind of symbol. */
 export const NodeKind = {
   package: "package",
   message: "message",
@@ -222,7 +222,7 @@ export class MessageNode {
 
   /** Dotted name without leading dot, from linking. */
   fullName = "";
-  /** What surrounds the message, from linking. */
+  /** The scope around the message, from linking. */
   scope: Scope | undefined = undefined;
   /** Everything named inside, by simple name, from linking. */
   readonly members: Map<string, SymbolNode> = new Map();
@@ -321,7 +321,7 @@ export class EnumNode {
 
   /** Dotted name without leading dot, from linking. */
   fullName = "";
-  /** What surrounds the enum, from linking. */
+  /** The scope around the enum, from linking. */
   scope: Scope | undefined = undefined;
   features: FeatureSet | undefined = undefined;
 
@@ -410,7 +410,7 @@ export interface PackageNode {
   /** Dotted name; empty for the root. */
   readonly fullName: string;
   readonly parent: PackageNode | undefined;
-  /** What files put into this package, by simple name; sub-packages among it. */
+  /** Symbols and sub-packages of this package, by simple name. */
   readonly members: Map<string, SymbolNode>;
   /** The file that named this package first. */
   readonly file: FileNode | undefined;

@@ -80,7 +80,7 @@ const titleCase = /^[A-Za-z0-9]*$/;
 const lowerSnake = /^[a-z0-9_.]*$/;
 const upperSnake = /^[A-Z0-9_]*$/;
 
-/** What is wrong with `name` as TitleCase under the 2024 naming style; undefined when nothing. */
+/** The fault of `name` as TitleCase under the 2024 naming style; undefined when there is none. */
 export function titleCaseFault(name: string): string | undefined {
   if (name === "") return "is empty";
   if (!titleCase.test(name)) return "should be TitleCase";
@@ -88,7 +88,7 @@ export function titleCaseFault(name: string): string | undefined {
   return undefined;
 }
 
-/** What is wrong with `name` as lower_snake_case (dots allowed); undefined when nothing. */
+/** The fault of `name` as lower_snake_case (dots allowed); undefined when there is none. */
 export function lowerSnakeCaseFault(name: string): string | undefined {
   if (name === "") return "is empty";
   if (!lowerSnake.test(name)) return "should be lower_snake_case";
@@ -96,7 +96,7 @@ export function lowerSnakeCaseFault(name: string): string | undefined {
   return underscoreFault(name);
 }
 
-/** What is wrong with `name` as UPPER_SNAKE_CASE; undefined when nothing. */
+/** The fault of `name` as UPPER_SNAKE_CASE; undefined when there is none. */
 export function upperSnakeCaseFault(name: string): string | undefined {
   if (name === "") return "is empty";
   if (!upperSnake.test(name)) return "should be UPPER_SNAKE_CASE";

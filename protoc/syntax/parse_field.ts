@@ -30,7 +30,7 @@ const FieldTag = {
 
 const MESSAGE_NAME_TAG = 1;
 
-/** What the rules for one file share. */
+/** State that the rules of one file share. */
 export interface FileContext {
   readonly reader: TokenReader;
   readonly file: FileNode;
@@ -215,7 +215,7 @@ function addMapEntry(field: FieldNode, place: FieldPlace, map: MapType): void {
   for (const option of field.options?.uninterpreted ?? []) {
     const { part, isExtension } = option.name[0]!;
     if (isExtension) continue;
-    // What is said of the field holds for what it is made of.
+    // A statement about the field holds for the parts it is made of.
     for (const target of [key, value]) {
       const isForStrings = part === "enforce_utf8" && option.name.length === 1 &&
         target.type === FieldType.string;

@@ -37,7 +37,7 @@ const FileTag = {
   optionDependency: 15,
 } as const;
 
-/** What may stand behind `edition =`. */
+/** Texts that may stand behind `edition =`. */
 const editions: ReadonlyMap<string, number> = new Map([
   ["LEGACY", Edition.legacy],
   ["2023", Edition.edition2023],

@@ -155,7 +155,7 @@ function parseAggregate(reader: TokenReader): string {
   return value;
 }
 
-/** What lies between two tokens, without its comments. */
+/** The text between two tokens, without its comments. */
 function blank(gap: string): string {
   return gap.replace(/[^\n\t]/g, " ");
 }

@@ -42,7 +42,7 @@ const unstableTypeWords: ReadonlyMap<string, number> = new Map([
   ["zigzag64", FieldType.sint64],
 ]);
 
-/** What to write instead of the words that `edition = "UNSTABLE"` no longer has. */
+/** Replacements for the words that `edition = "UNSTABLE"` no longer has. */
 const obsoleteTypeWords: ReadonlyMap<string, string> = new Map([
   ["fixed32", "uint32"],
   ["fixed64", "uint64"],
@@ -52,7 +52,7 @@ const obsoleteTypeWords: ReadonlyMap<string, string> = new Map([
   ["sint64", "zigzag64"],
 ]);
 
-/** What the language version changes about types. */
+/** Rules for types that depend on the language version. */
 export interface TypeSyntax {
   readonly isEditions: boolean;
   readonly isUnstable: boolean;

@@ -33,7 +33,7 @@ class StatementError extends Error {}
 const statementError = new StatementError("The statement cannot be read; its error is reported.");
 
 /**
- * The tokens of a file with what all rules of the grammar need: expectations with their messages,
+ * The tokens of a file, and the needs of all rules of the grammar: expectations with their messages,
  * recovery after errors, and, if asked for, source locations with their comments.
  */
 export class TokenReader {

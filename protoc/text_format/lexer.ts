@@ -1,4 +1,4 @@
-/** What a token of the text format is. */
+/** Kinds of tokens of the text format. */
 export const TokenKind = {
   end: 0,
   identifier: 1,

@@ -30,7 +30,7 @@ export function validateEnum(context: LinkContext, node: EnumNode): void {
   }
 }
 
-/** Generators strip the enum's name from its values: what is left must differ, but for aliases. */
+/** Generators strip the enum's name from its values: the rests must differ, but for aliases. */
 function checkStrippedNames(context: LinkContext, node: EnumNode): void {
   const { values } = node;
   if (values.length < 2) return;

@@ -3,7 +3,7 @@ import { readMessage, readNumber } from "../value/message.ts";
 import { EnumValueOption, FieldOption, Support } from "../value/numbers.ts";
 import { fullNameOf, joinName } from "../syntax/names.ts";
 
-/** What is wrong with the editions a feature or value is said to live in; undefined when nothing. */
+/** The fault of the editions a feature or value is said to live in; undefined when there is none. */
 export function featureSupportFault(support: OptionMessage, name: string): string | undefined {
   const has = (number: number): boolean => support.fields.has(number);
   const introduced = readNumber(support, Support.introduced, 0);

@@ -124,3 +124,17 @@ Deno.test("an exported name stands once in an area", () => {
     "these stand once now: take them off the list",
   );
 });
+
+/** Places whose comments keep the rule below; the others follow. */
+const PLAIN = ["grpc/", "protoc/", "http/message/", "http/time/"];
+
+Deno.test("comments begin with the thing or its action, not with who or what", () => {
+  const relative =
+    /(?:\/\*\*|^\s*\*|\/\/) +(?:What|Who|Whoever|Whatever)\b|\bwhoever\b|\bto be had\b/;
+  const wrong = [...code].filter(([file]) => PLAIN.some((place) => file.startsWith(place)))
+    .flatMap(([file, text]) =>
+      text.split("\n").map((line, i) => ({ at: `${file}:${i + 1}`, line }))
+        .filter(({ line }) => relative.test(line))
+    );
+  assertEquals(wrong.map(({ at, line }) => `${at} ${line.trim()}`), []);
+});
