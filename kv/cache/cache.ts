@@ -15,10 +15,10 @@ import type { KeyValue } from "../key_value.ts";
 import { NO_END, prefixRange } from "../range.ts";
 import type { Bytes, Int64, WatchEvent } from "../types.ts";
 import type { Watch } from "../watch.ts";
+import { Scan } from "../scan.ts";
 import { isPassing, raced, waiting, type WaitOptions } from "../wait.ts";
 import { binaryOf, bytesOf } from "./binary.ts";
 import { type CacheEvent, EventQueue, type ResyncReason } from "./event_queue.ts";
-import { list } from "./lister.ts";
 import { RevisionWaits } from "./revision_waits.ts";
 import { Entry, KeyStore, type KeyStoreRange } from "./store.ts";
 
@@ -27,6 +27,9 @@ const MAX_EVENTS = 10_000;
 
 /** Bytes that keys and values take at most, with what holds them. */
 const MAX_BYTES = 1 << 30;
+
+/** Keys of a page at most while all are read. */
+const PAGE_SIZE = 10_000;
 
 /** Milliseconds that a linearizable read waits for the cache to catch up; as in etcd's own cache. */
 const SYNC_MS = 3_000;
@@ -139,7 +142,6 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
   readonly #keyspace: Keyspace;
   readonly #clock: Clock;
   readonly #prefix: string;
-  readonly #end: string | null;
   readonly #maxBytes: number;
   readonly #maxEvents: number;
   readonly #closing = new AbortController();
@@ -162,8 +164,6 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
     this.#keyspace = keyspace;
     this.#clock = clock;
     this.#prefix = binaryOf(options.prefix);
-    const { rangeEnd } = prefixRange(bytesOf(this.#prefix));
-    this.#end = rangeEnd === NO_END ? null : binaryOf(rangeEnd);
     this.#maxBytes = options.maxBytes ?? MAX_BYTES;
     this.#maxEvents = options.maxEvents ?? MAX_EVENTS;
     quiet(this.#ready.promise);
@@ -401,14 +401,16 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
 
   /** Reads all keys, and tells of what is different. */
   async #load(reason: ResyncReason): Promise<void> {
-    const { store, revision } = await list(
-      this.#keyspace,
-      bytesOf(this.#prefix.length === 0 ? "\0" : this.#prefix),
-      this.#end === null ? NO_END : bytesOf(this.#end),
-      this.#closing.signal,
-      (store) => this.#checkSize(store),
-    );
-    if (this.#closing.signal.aborted) return;
+    const { signal } = this.#closing;
+    const store = new KeyStore();
+    const request = { prefix: bytesOf(this.#prefix), pageSize: PAGE_SIZE };
+    const scan = new Scan(this.#keyspace, request, { signal });
+    for await (const kvs of scan.pages()) {
+      for (const kv of kvs) store.put(new Entry(kv));
+      this.#checkSize(store);
+    }
+    const { revision } = scan;
+    if (signal.aborted) return;
     const before = this.#store;
     this.#store = store;
     this.#revision = revision;
