@@ -333,8 +333,5 @@ function writeMessage(
   out[at + 2] = length >>> 16;
   out[at + 3] = length >>> 8;
   out[at + 4] = length;
-  at += PREFIX_SIZE;
-  // Below this, a loop is faster than the call behind set().
-  if (length < 32) { for (let i = 0; i < length; i++) out[at + i] = bytes[i]!; }
-  else out.set(bytes, at);
+  out.set(bytes, at + PREFIX_SIZE);
 }

@@ -9,8 +9,8 @@ import type { EngineRecord, StreamRecord } from "./stream_record.ts";
 const STREAM_QUEUE_HIGH_WATER = 64 << 10;
 
 /**
- * Output bytes of one connection beyond which senders are asked to wait. Larger batches gain no
- * speed; without any mark, a generator that never waits would fill memory.
+ * Output bytes of one connection beyond which senders are asked to wait: a generator that never waits
+ * would else fill memory.
  */
 const MAX_BATCH_BYTES = 512 << 10;
 

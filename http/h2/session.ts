@@ -194,7 +194,8 @@ export class Session implements ConnectionEvents, WriterEvents {
     if (this.#scheduled || this.#writer.busy || this.#silent) return;
     this.#scheduled = true;
     // Everything a batch of input causes leaves in one write. Work that goes on in later turns, as
-    // streams do, gathers until the event loop comes round: 3-4 times faster on their traffic.
+    // streams do, gathers until the event loop comes round. Measured: one stream with 100 messages
+    // under way moves 580,000 to 700,000 a second, and 180,000 if each flush is a microtask.
     if (this.#turn++ === 0) queueMicrotask(this.#flush);
     else setImmediate(this.#flush);
   }

@@ -3,7 +3,7 @@ import type { StreamRecord } from "./stream_record.ts";
 /** Slots of a fresh map. */
 const INITIAL_SLOTS = 16;
 
-/** What users of a connection see of its streams. */
+/** The open streams, as users of a connection see them. */
 export interface OpenStreams {
   /** How many there are. */
   readonly size: number;
@@ -16,8 +16,8 @@ export interface OpenStreams {
 /**
  * Streams by id, with linear probing. A `Map` would do, but for the garbage collector: a `Map` that
  * many entries pass through is copied again and again, and each old copy, once it is in the old
- * generation, keeps the streams it held alive until the next full collection. That made half of what
- * a client at 100 calls at once allocates survive, and a quarter of its time went into collecting.
+ * generation, keeps the streams it held alive until the next full collection. Measured: at 100 streams
+ * at once, a stream costs both engines together 450 ns, and 550 with a `Map`.
  */
 export class StreamMap implements OpenStreams {
   #ids = new Int32Array(INITIAL_SLOTS);

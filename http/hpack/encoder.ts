@@ -15,9 +15,6 @@ const TEMPLATE_SLOTS = 32;
 /** Longest encoded template kept, in octets: with all fields in the tables it is two a field. */
 const MAX_KEPT_TEMPLATE = 256;
 
-/** Up to this length a loop copies faster than `set`, which is a call out of JavaScript. */
-const SHORT_COPY = 40;
-
 /** Largest SETTINGS_HEADER_TABLE_SIZE there can be (RFC 9113 §6.5.1). */
 const MAX_SETTING = 0xffff_ffff;
 
@@ -102,7 +99,8 @@ export class Encoder {
       kept !== undefined && kept.template === template && kept.generation === generation &&
       start + kept.octets.length <= out.length
     ) {
-      return copy(kept.octets, out, start);
+      out.set(kept.octets, start);
+      return start + kept.octets.length;
     }
     const end = this.#write(out, start, template.fields, true);
     // A block that changed the table cannot be sent twice.
@@ -209,16 +207,6 @@ export class Encoder {
     this.#lowest = 0;
     this.#updateDue = true;
   }
-}
-
-function copy(octets: Uint8Array, out: Uint8Array, offset: number): number {
-  const { length } = octets;
-  if (length > SHORT_COPY) {
-    out.set(octets, offset);
-  } else {
-    for (let i = 0; i < length; i++) out[offset + i] = octets[i]!;
-  }
-  return offset + length;
 }
 
 function checkSize(size: number): number {

@@ -10,13 +10,13 @@ import { type Cursor, decodeInteger, encodeInteger, MAX_INTEGER_OCTETS } from ".
 /** The H bit. */
 const HUFFMAN = 0x80;
 
-/** From this length on, `TextDecoder` beats building a string out of character codes. */
+/** From this length on, `TextDecoder` beats building a string out of character codes: see `readOctets`. */
 const LONG_TEXT = 64;
 
 /**
- * Strings shorter than this are never Huffman-coded. Coding takes several times as long as copying here
- * and as long again at the peer, and saves a quarter: that is worth the time of a call or two only
- * where it saves a good part of a packet.
+ * Strings shorter than this are never Huffman-coded, which saves a quarter: that is worth its time only
+ * where it saves a good part of a packet. Measured: 200 characters take 600 ns to code and 370 to
+ * decode, and 260 to copy.
  */
 const MIN_HUFFMAN_LENGTH = 1024;
 
@@ -123,7 +123,10 @@ function decodeToScratch(bytes: Uint8Array, start: number, end: number): number 
 const fromCodes = String.fromCharCode;
 const ascii = new TextDecoder();
 
-/** The octets as a string. Eight at a time is what V8 does fastest without a call out of JavaScript. */
+/**
+ * The octets as a string. Measured: 32 take 44 ns eight at a time, 113 one at a time and 111 by
+ * `TextDecoder`, which calls out of JavaScript; 63 take 71, 206 and 112.
+ */
 function readOctets(bytes: Uint8Array, start: number, end: number): string {
   // UTF-8 and one octet a character are the same for ASCII, and only for ASCII.
   if (end - start >= LONG_TEXT && isAscii(bytes, start, end)) {
