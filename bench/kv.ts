@@ -1,29 +1,39 @@
 /**
- * The etcd client beside npm's `etcd3`, each in a process of its own, against one etcd:
- * `deno run -A bench/kv.ts [seconds per cell]`. Prints a table and, last, one JSON line.
+ * The etcd client beside etcd's Go client and npm's `etcd3`, each in a process of its own, against one
+ * etcd and against the newest one there is:
+ * `deno task bench:kv [--seconds 1.5] [--rounds 2] [--many 10000] [--keys 1000000] [--etcd PROGRAM]`.
+ * Prints a table for each etcd and, last, one JSON line. `--many 0` and `--keys 0` leave the watches and
+ * leases, and the cache, out.
  *
- * Both clients and etcd share the machine's cores, so the figures are for comparison only.
+ * All of them and etcd share the machine's cores, so the figures are for comparison only.
  */
 // deno-lint-ignore-file no-console
 import { kv } from "@sluice/sluice";
-import { Etcd } from "../support/etcd.ts";
 import process from "node:process";
-import { run } from "../support/process.ts";
+import { parseArgs } from "node:util";
+import { Etcd, etcdVersion, findEtcd } from "../support/etcd.ts";
+import { inPeers } from "../support/peers.ts";
+import { run, which } from "../support/process.ts";
 import { Row, table } from "./grpc_report.ts";
 
-const ROUNDS = 2;
 const KEYS = 1_000;
 const VALUE = "v".repeat(100);
 const CONCURRENCIES = [1, 16, 100];
 const LIVE_EVENTS = 5_000;
+const PUTTERS = 16;
 /** Revisions, and changes in each, of the history that is replayed: 5 MB in one response. */
 const REPLAY = [400, 100] as const;
-const LEASES = 500;
+/** Milliseconds one client may take for all of it. */
+const TIMEOUT_MS = 600_000;
+/** Operations of a transaction, as etcd takes them. */
+const MOST_OPS = 128;
 
 /** What a client has to be able to do. */
 interface Subject {
   put(key: string): Promise<unknown>;
   get(key: string): Promise<unknown>;
+  /** Puts a key that exists, and reads one that does not. */
+  txn(key: string): Promise<unknown>;
   grant(): Promise<unknown>;
   /** Calls `onEvents` with numbers of events from `revision` on, or from now. */
   watch(
@@ -31,14 +41,21 @@ interface Subject {
     revision: bigint | undefined,
     onEvents: (count: number) => void,
   ): Promise<() => unknown>;
+  /** Watches one key. */
+  watchKey(key: string): Promise<unknown>;
   close(): unknown;
 }
 
-function sluice(endpoint: string): Subject {
-  const client = kv.newClient({ endpoints: [endpoint] });
+function sluice(client: kv.Client): Subject {
   return {
     put: (key) => client.put({ key, value: VALUE }),
     get: (key) => client.get({ key }),
+    txn: (key) =>
+      client.txn({
+        compare: [{ key, version: 0, result: "GREATER" }],
+        success: [{ put: { key, value: VALUE } }],
+        failure: [{ get: { key } }],
+      }),
     grant: () => client.grant({ TTL: 60 }),
     async watch(prefix, revision, onEvents) {
       const watch = await client.watch({ key: prefix, prefix: true, revision: revision ?? 0n });
@@ -47,6 +64,7 @@ function sluice(endpoint: string): Subject {
       })();
       return () => watch.close();
     },
+    watchKey: (key) => client.watch({ key }),
     close: () => client.close(),
   };
 }
@@ -58,6 +76,9 @@ async function etcd3(endpoint: string): Promise<Subject> {
   return {
     put: (key) => client.put(key).value(VALUE),
     get: (key) => client.get(key).string(),
+    txn: (key) =>
+      client.if(key, "Version", ">", 0).then(client.put(key).value(VALUE)).else(client.get(key))
+        .commit(),
     grant: () => client.lease(60).grant(),
     async watch(prefix, revision, onEvents) {
       const builder = client.watch().prefix(prefix);
@@ -66,11 +87,14 @@ async function etcd3(endpoint: string): Promise<Subject> {
       watcher.on("data", ({ events }: { events: unknown[] }) => onEvents(events.length));
       return () => watcher.cancel();
     },
+    watchKey: (key) => client.watch().key(key).create(),
     close: () => client.close(),
   };
 }
 
 // ---- one client's run, in its own process ------------------------------------------------------------
+
+type Figures = Record<string, number>;
 
 async function throughput(
   seconds: number,
@@ -121,96 +145,219 @@ async function counted(
   return seen < count ? 0 : count / took * 1_000;
 }
 
-async function measure(subject: Subject, seconds: number, revision: bigint) {
-  const figures: Record<string, number> = {};
-  for (const [name, call] of [["put", subject.put], ["get", subject.get]] as const) {
+/** Calls `one` `count` times, `width` at once. */
+async function each(count: number, width: number, one: (i: number) => Promise<unknown>) {
+  let next = 0;
+  await Promise.all(Array.from({ length: width }, async () => {
+    for (let i = next++; i < count; i = next++) await one(i);
+  }));
+}
+
+const memory = () => Deno.memoryUsage().rss / 2 ** 20;
+
+async function calls(subject: Subject, seconds: number): Promise<Figures> {
+  const figures: Figures = {};
+  for (const name of ["put", "get", "txn"] as const) {
     for (const concurrency of CONCURRENCIES) {
-      const { rate, cpu } = await throughput(seconds, concurrency, call);
+      const { rate, cpu } = await throughput(seconds, concurrency, subject[name]);
       figures[`${name}, ${concurrency} at once`] = rate;
       figures[`${name}, ${concurrency} at once, CPU`] = cpu;
     }
   }
-  let next = 0;
-  const putter = async () => {
-    while (next < LIVE_EVENTS) await subject.put(`live/${next++}`);
-  };
-  figures["watch, live"] = await counted(
+  return figures;
+}
+
+async function watches(subject: Subject, revision: bigint): Promise<Figures> {
+  const live = await counted(
     subject,
     "live/",
     undefined,
     LIVE_EVENTS,
-    () => Promise.all(Array.from({ length: 16 }, putter)),
+    () => each(LIVE_EVENTS, PUTTERS, (i) => subject.put(`live/${i}`)),
   );
-  figures["watch, replay"] = await counted(
+  const replay = await counted(
     subject,
     "history/",
     revision,
     REPLAY[0] * REPLAY[1],
     () => Promise.resolve(),
   );
-  const start = performance.now();
-  await Promise.all(Array.from({ length: LEASES }, () => subject.grant()));
-  figures["grant, kept alive"] = LEASES / (performance.now() - start) * 1_000;
-  figures["memory at the end"] = Deno.memoryUsage().rss / 2 ** 20;
+  return { "watch, live": live, "watch, replay": replay };
+}
+
+/** Watches and leases in great numbers, all alive at once. */
+async function many(subject: Subject, count: number): Promise<Figures> {
+  const figures: Figures = {};
+  for (
+    const [name, one] of [
+      ["many watches", (i: number) => subject.watchKey(`many/${i}`)],
+      ["many leases", () => subject.grant()],
+    ] as const
+  ) {
+    const before = memory();
+    const start = performance.now();
+    await each(count, CONCURRENCIES.at(-1)!, one);
+    figures[name] = (performance.now() - start) / 1_000;
+    figures[`${name}, memory`] = memory() - before;
+  }
   return figures;
 }
 
-// ---- both clients --------------------------------------------------------------------------------
+// ---- all clients -------------------------------------------------------------------------------------
 
 const UNITS: [RegExp, string, "more" | "less"][] = [
   [/CPU$/, "µs/call", "less"],
-  [/^memory/, "MiB", "less"],
+  [/memory/, "MiB", "less"],
+  [/^many|^cache/, "s", "less"],
   [/^watch/, "events/s", "more"],
   [/./, "calls/s", "more"],
 ];
 
-async function main(seconds: number): Promise<void> {
-  await using etcd = await Etcd.start();
+interface Options {
+  readonly seconds: number;
+  readonly rounds: number;
+  readonly many: number;
+  readonly keys: number;
+}
+
+/** A client's program with its arguments, which all are called with. */
+interface Program {
+  readonly command: string;
+  readonly args: readonly string[];
+}
+
+const HERE = new URL(import.meta.url).pathname;
+
+function ours(name: string): Program {
+  const flags = ["run", "-A", "--no-lock", "--v8-flags=--max-old-space-size=8192"];
+  return { command: Deno.execPath(), args: [...flags, HERE, name] };
+}
+
+/** The Go client's program, built where its sources are newer; undefined without Go. */
+async function goProgram(): Promise<Program | undefined> {
+  const go = await which("go");
+  if (go === undefined) return undefined;
+  const folder = inPeers("bin") ?? await Deno.makeTempDir({ prefix: "sluice-bench" });
+  const { code, stderr } = await run({
+    command: go,
+    args: ["build", "-o", `${folder}/kv_go_bench`, "."],
+    cwd: new URL("peers/kv_go", import.meta.url).pathname,
+  }, TIMEOUT_MS);
+  if (code !== 0) throw new Error(`go build ended with ${code}: ${stderr}`);
+  return { command: `${folder}/kv_go_bench`, args: [] };
+}
+
+async function measured(program: Program, args: readonly string[]): Promise<Figures> {
+  const { code, stdout, stderr } = await run(
+    { command: program.command, args: [...program.args, ...args] },
+    TIMEOUT_MS,
+  );
+  if (code !== 0) throw new Error(`${program.command} ended with ${code}: ${stderr}`);
+  return JSON.parse(stdout.trim().split("\n").at(-1)!);
+}
+
+/** All clients against one etcd. */
+async function against(
+  command: string,
+  programs: ReadonlyMap<string, Program>,
+  options: Options,
+): Promise<Row[]> {
+  const rows = new Map<string, Row>();
+  const add = (name: string, figures: Figures) => {
+    for (const [figure, value] of Object.entries(figures)) {
+      const [, unit, better] = UNITS.find(([pattern]) => pattern.test(figure))!;
+      if (!rows.has(figure)) rows.set(figure, new Row(figure, unit, better));
+      rows.get(figure)!.add(name, value);
+    }
+  };
+  await using etcd = await Etcd.start({ command, flags: ["--quota-backend-bytes=8589934592"] });
   await using client = kv.newClient({ endpoints: [etcd.endpoint] });
+  await client.put({ key: "history-size", value: String(REPLAY[0] * REPLAY[1]) });
   const { header } = await client.get({ key: "history/" });
   const puts = Array.from({ length: REPLAY[1] }, (_, i) => ({
     put: { key: `history/${i}`, value: VALUE },
   }));
   for (let i = 0; i < REPLAY[0]; i++) await client.txn({ success: puts });
-  const rows = new Map<string, Row>();
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const name of ["sluice", "etcd3"]) {
-      const { code, stdout, stderr } = await run({
-        command: Deno.execPath(),
-        args: [
-          "run",
-          "-A",
-          "--no-lock",
-          new URL(import.meta.url).pathname,
-          name,
-          etcd.endpoint,
-          String(seconds),
-          String(header.revision + 1n),
-        ],
-      }, 120_000);
-      if (code !== 0) throw new Error(`${name} ended with ${code}: ${stderr}`);
-      const figures: Record<string, number> = JSON.parse(stdout.trim().split("\n").at(-1)!);
-      for (const [figure, value] of Object.entries(figures)) {
-        const [, unit, better] = UNITS.find(([pattern]) => pattern.test(figure))!;
-        if (!rows.has(figure)) rows.set(figure, new Row(figure, unit, better));
-        rows.get(figure)!.add(name, value);
-      }
+  const revision = String(header.revision + 1n);
+  const seconds = String(options.seconds);
+  for (let round = 0; round < options.rounds; round++) {
+    for (const [name, program] of programs) {
+      add(name, await measured(program, [etcd.endpoint, seconds, revision, "calls,watch"]));
     }
   }
-  console.log(table([...rows.values()], "sluice", ["etcd3"]));
-  console.log(JSON.stringify(Object.fromEntries(
-    [...rows].map(([name, row]) => [
-      name,
-      { sluice: row.median("sluice"), etcd3: row.median("etcd3") },
-    ]),
-  )));
+  if (options.many > 0) {
+    for (const [name, program] of programs) {
+      const args = [etcd.endpoint, seconds, revision, "many", String(options.many)];
+      const { "memory at the end": _, ...figures } = await measured(program, args);
+      add(name, figures);
+    }
+  }
+  if (options.keys > 0) {
+    await each(Math.ceil(options.keys / MOST_OPS), CONCURRENCIES[1]!, (i) =>
+      client.txn({
+        success: Array.from(
+          { length: Math.min(MOST_OPS, options.keys - i * MOST_OPS) },
+          (_, n) => ({
+            put: { key: `cached/${i * MOST_OPS + n}`, value: VALUE },
+          }),
+        ),
+      }));
+    const args = [etcd.endpoint, seconds, revision, "cache", String(options.keys)];
+    const { "memory at the end": _, ...figures } = await measured(ours("sluice"), args);
+    add("sluice", figures);
+  }
+  return [...rows.values()];
 }
 
-const [name, endpoint, seconds, revision] = Deno.args;
-if (endpoint === undefined) await main(Number(name ?? 1.5));
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    args: Deno.args,
+    options: {
+      seconds: { type: "string", default: "1.5" },
+      rounds: { type: "string", default: "2" },
+      many: { type: "string", default: "10000" },
+      keys: { type: "string", default: "1000000" },
+      etcd: { type: "string" },
+    },
+  });
+  const options = {
+    seconds: Number(values.seconds),
+    rounds: Number(values.rounds),
+    many: Number(values.many),
+    keys: Number(values.keys),
+  };
+  const programs = new Map<string, Program>([["sluice", ours("sluice")]]);
+  const go = await goProgram();
+  if (go !== undefined) programs.set("Go", go);
+  programs.set("etcd3", ours("etcd3"));
+  const etcds = values.etcd === undefined
+    ? [...new Set([await findEtcd(), inPeers("bin/etcd-3.7.3")])].filter((one) => one !== undefined)
+    : [values.etcd];
+  if (etcds.length === 0) throw new Error("Cannot find etcd: put it on PATH or set ETCD");
+  const all: Record<string, unknown> = {};
+  for (const etcd of etcds) {
+    const version = await etcdVersion(etcd);
+    const rows = await against(etcd, programs, options);
+    const peers = [...programs.keys()].slice(1);
+    console.log(`etcd ${version}\n${table(rows, "sluice", peers)}`);
+    all[version] = Object.fromEntries(rows.map((row) => [
+      row.name,
+      Object.fromEntries([...programs.keys()].map((name) => [name, row.median(name)])),
+    ]));
+  }
+  console.log(JSON.stringify(all));
+}
+
+const [name, endpoint, seconds, revision, parts, count] = Deno.args;
+if (name !== "sluice" && name !== "etcd3") await main();
 else {
-  const subject = name === "sluice" ? sluice(endpoint) : await etcd3(endpoint);
-  const figures = await measure(subject, Number(seconds), BigInt(revision!));
+  const client = kv.newClient({ endpoints: [endpoint!] });
+  const subject = name === "sluice" ? sluice(client) : await etcd3(endpoint!);
+  const figures: Figures = {};
+  if (parts!.includes("calls")) Object.assign(figures, await calls(subject, Number(seconds)));
+  if (parts!.includes("watch")) Object.assign(figures, await watches(subject, BigInt(revision!)));
+  if (parts!.includes("many")) Object.assign(figures, await many(subject, Number(count)));
+  figures["memory at the end"] = memory();
   console.log(JSON.stringify(figures));
   await subject.close();
   // etcd3 keeps the leases' streams open.

@@ -15,6 +15,8 @@ export interface EtcdOptions {
   readonly flags?: readonly string[];
   /** Scheme of the client's listener; `https` needs the certificate flags too. Default `http`. */
   readonly scheme?: "http" | "https";
+  /** The program, instead of the one that is found. */
+  readonly command?: string;
 }
 
 /** A running etcd with one member. Dispose of it with `await using`. */
@@ -46,7 +48,7 @@ export class Etcd implements AsyncDisposable {
    * @throws {Error} If there is none or it does not become ready; the message carries its output.
    */
   static async start(options: EtcdOptions = {}): Promise<Etcd> {
-    const command = await findEtcd();
+    const command = options.command ?? await findEtcd();
     if (command === undefined) throw new Error("Cannot find etcd: put it on PATH or set ETCD");
     for (let attempt = 1;; attempt++) {
       const folder = await Deno.makeTempDir({ prefix: "etcd" });

@@ -5,7 +5,7 @@
  * @module
  */
 import { kv } from "@sluice/sluice";
-import { EtcdCluster } from "../../../support/cluster.ts";
+import { EtcdCluster, type Member } from "../../../support/cluster.ts";
 import { etcdVersion, findEtcd } from "../../../support/etcd.ts";
 import { peerTest } from "../../../support/peers.ts";
 
@@ -93,4 +93,19 @@ export async function values(watch: kv.Watch, count: number): Promise<string[]> 
     found.push(...response.events.map(({ kv }) => kv.value));
   }
   return found;
+}
+
+/** What a member's metrics say of one of them; labels may be a pattern. */
+export async function metricOf(member: Member, name: string): Promise<string | undefined> {
+  const response = await fetch(`http://${member.direct}/metrics`);
+  return (await response.text()).match(new RegExp(`^${name} (.*)$`, "m"))?.[1];
+}
+
+/** Waits until a member's metric has a value. */
+export async function gauge(member: Member, name: string, value: string): Promise<void> {
+  for (let i = 0; i < 300; i++) {
+    if (await metricOf(member, name) === value) return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`${name} of ${member.name} does not become ${value}`);
 }

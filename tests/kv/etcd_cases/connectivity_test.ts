@@ -6,7 +6,7 @@ import { Etcd } from "../../../support/etcd.ts";
 import { rejected } from "../../../support/kv.ts";
 import { peerTest } from "../../../support/peers.ts";
 import type { Member } from "../../../support/cluster.ts";
-import { etcdCase, NEEDS, type Stage, values } from "./case.ts";
+import { etcdCase, metricOf, NEEDS, type Stage, values } from "./case.ts";
 
 type Call = (client: kv.Client, timeout: number) => Promise<unknown>;
 
@@ -44,11 +44,6 @@ async function ended(member: Member, method: string): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   throw new Error(`${member.name} has ended no ${method}`);
-}
-
-async function metricOf(member: Member, name: string): Promise<string | undefined> {
-  const response = await fetch(`http://${member.direct}/metrics`);
-  return (await response.text()).match(new RegExp(`^${name} (.*)$`, "m"))?.[1];
 }
 
 /** The member that leads. */

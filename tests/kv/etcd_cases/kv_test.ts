@@ -53,6 +53,19 @@ etcdCase("TestKVPutWithIgnoreLease", async ({ client }) => {
   assertEquals(kvs.map(({ value, lease }) => [value, lease]), [["bar1", ID]]);
 });
 
+etcdCase("TestKVPutWithRequireLeader", async ({ cluster, client2 }) => {
+  const [first, ...others] = cluster.members;
+  const client = client2({ endpoints: [first!.clients.endpoint], retry: 1 });
+  await client.get({ key: "foo" });
+  for (const member of others) await member.halt();
+  // Without a leader a put gets no answer in time, and what it does is not known to be nothing.
+  const error = await rejected(client.put({ key: "foo", value: "bar" }, 2_000), kv.KvError);
+  assert(
+    error instanceof kv.UnknownOutcomeError || error.reason === "NO_LEADER",
+    error.message,
+  );
+}, { members: 3 });
+
 etcdCase("TestKVRange", async ({ client }) => {
   for (const key of ["a", "b", "c", "c", "c", "foo", "foo/abc", "fop"]) {
     await client.put({ key, value: "" });

@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertStrictEquals } from "@std/assert";
 import { grpc, kv } from "@sluice/sluice";
 import { PROGRESS_FLAG, readEvents, rejected, until } from "../../../support/kv.ts";
-import { etcdCase, type Stage, values } from "./case.ts";
+import { etcdCase, gauge, type Stage, values } from "./case.ts";
 
 const MIB = 2 ** 20;
 
@@ -165,6 +165,34 @@ etcdCase("TestConfigurableWatchProgressNotifyInterval", async ({ client }) => {
   // Three intervals; etcd's default would be ten minutes each.
   assert(performance.now() - start < 10_000);
 }, PROGRESS);
+
+etcdCase("TestWatchRequestProgress", async ({ client }) => {
+  const watches = [
+    await client.watch({ key: "/", prefix: true }),
+    await client.watch({ key: "/", prefix: true }),
+  ];
+  await client.put({ key: "/a", value: "1" });
+  for (const watch of watches) assertEquals(await values(watch, 1), ["1"]);
+  // Not watched: only progress tells of it.
+  const { header } = await client.put({ key: "x", value: "1" });
+  for (const watch of watches) {
+    assertEquals(await watch.requestProgress(15_000), header.revision);
+  }
+});
+
+etcdCase("TestWatchWithRequireLeader", async ({ cluster, client2 }) => {
+  const [first, ...others] = cluster.members;
+  const client = client2({ endpoints: [first!.clients.endpoint], retry: 1 });
+  await client.put({ key: "foo", value: "bar" });
+  for (const member of others) await member.halt();
+  await gauge(first!, "etcd_server_has_leader", "0");
+  // Watches ask for a leader always: without one they would be silent.
+  const error = await rejected(client.watch({ key: "foo", revision: 1 }, 15_000), kv.KvError);
+  assert(
+    error.reason === "NO_LEADER" || error.code === grpc.code.DEADLINE_EXCEEDED,
+    error.message,
+  );
+}, { members: 3 });
 
 etcdCase("TestWatchEventType", async ({ client }) => {
   const watch = await client.watch({ key: "/", prefix: true });
