@@ -72,6 +72,11 @@ export class Claim {
     else session.signal.addEventListener("abort", onEnd, { once: true, signal: this.signal });
   }
 
+  /** Whether somebody in the same session has the key, or waits for it. */
+  static taken(session: Session, key: string): boolean {
+    return partsOf(session).turns.has(key);
+  }
+
   /**
    * Puts the key, behind those who want the same key in the same session. Resolves with the claim and
    * with whether it is the first in line. When it rejects, no key is left behind for longer than it
@@ -290,9 +295,14 @@ async function takeTurn(session: Session, key: string, signal: AbortSignal): Pro
   const own = Promise.withResolvers<void>();
   const all = before === undefined ? own.promise : before.then(() => own.promise);
   turns.set(key, all);
+  const forget = () => {
+    if (turns.get(key) === all) turns.delete(key);
+  };
+  // Who gives up waiting leaves those before it in their turn.
+  if (before !== undefined) all.then(forget);
   const leave = () => {
     own.resolve();
-    if (turns.get(key) === all) turns.delete(key);
+    if (before === undefined) forget();
   };
   if (before === undefined) return leave;
   try {

@@ -66,6 +66,12 @@ export class DoubleBarrier {
           throw new LeaseLostError(this.#session.lease, "expired");
         }
         if (place >= this.count) {
+          // Gone before the caller hears of it: the others count what there is.
+          await persist(
+            signal,
+            clock,
+            () => keyspace.delete({ key }, { signal, idempotent: true }),
+          );
           throw new KvError(
             `the double barrier ${JSON.stringify(this.name)} has its ${this.count} members`,
             code.RESOURCE_EXHAUSTED,

@@ -86,6 +86,10 @@ export class Lock implements AsyncDisposable {
         const holder = await holderOf("lock", keyspace, options, signal, clock);
         try {
           const request = { ...LINES[mode](name, holder.session.lease), value: "" };
+          if (options.try === true && Claim.taken(holder.session, request.key)) {
+            dismiss(holder);
+            return null;
+          }
           const { claim, first } = await Claim.enter(holder.session, request, signal);
           try {
             if (!first) {

@@ -126,8 +126,9 @@ etcdTest("locks", async (step) => {
     const held = await s.client.lock(name, { session });
     const error = await rejected(s.client.lock(name, { session, timeout: 50 }), kv.KvError);
     assertEquals(error.code, 4);
+    assertEquals(await s.client.lock(name, { session, try: true }), null);
     await held.release();
-    await using _ = await s.client.lock(name, { session });
+    await using _ = await s.client.lock(name, { session, try: true });
   });
 
   await step("the end of the session ends its locks, before others get them", async (s) => {

@@ -467,7 +467,7 @@ etcdCase("TestPrQueueManyReaderManyWriter", async (stage) => {
 etcdCase("TestMutexSessionRelock", async ({ client }) => {
   await using session = await client.session();
   const lock = await client.lock("test-mutex", { session });
-  // In one session a name is held once at a time: the second waits for its turn, without a deadlock.
+  // In one session too a name is held by one at a time: who does not want to wait is told.
   assertStrictEquals(await client.lock("test-mutex", { session, try: true }), null);
   await lock.release();
   const again = await client.lock("test-mutex", { session });
