@@ -7,7 +7,7 @@ import type { ClientExchange, IncomingHead } from "./exchange.ts";
 import { Countdown } from "../time/countdown.ts";
 import type { Time } from "../time/time.ts";
 
-/** Octets of a body nobody wants that are read to keep its connection. */
+/** Bytes of a body nobody wants that are read to keep its connection. */
 const MAX_DRAIN_BYTES = 64 << 10;
 /** Milliseconds that takes at most. */
 const MAX_DRAIN_MS = 500;

@@ -16,7 +16,7 @@ export interface OutgoingHead {
   readonly target: string;
   /** Other fields, names in lower case, without framing. */
   readonly fields: FlatHeaders;
-  /** Octets of the body; 0: none; -1: not known; {@linkcode LENGTH_FROM_BODY}: as the body will show. */
+  /** Bytes of the body; 0: none; -1: not known; {@linkcode LENGTH_FROM_BODY}: as the body will show. */
   readonly length: number;
   /** Whether the connection is to end with the exchange. */
   readonly close: boolean;
@@ -35,7 +35,7 @@ export const LENGTH_FROM_BODY = -2;
 export interface IncomingHead {
   readonly status: number;
   readonly fields: FlatHeaders;
-  /** Octets of the body, or -1 if not known in advance. */
+  /** Bytes of the body, or -1 if not known in advance. */
   readonly length: number;
 }
 

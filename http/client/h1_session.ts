@@ -14,14 +14,14 @@ import type { LinkedList, ListItem } from "./linked_list.ts";
 /** Header fields of a response: servers are chosen, clients are not, so it may have more than a request. */
 export const MAX_RESPONSE_FIELDS = 512;
 
-/** Octets of a status line. */
+/** Bytes of a status line. */
 const MAX_STATUS_LINE = 64 << 10;
 
 /** Settings of a client's connection. */
 interface ClientSessionOptions {
   /** Milliseconds during which the server may take nothing of a request. */
   readonly writeTimeout: number;
-  /** Octets of a response's head. */
+  /** Bytes of a response's head. */
   readonly maxHeaderBytes: number;
 }
 
@@ -33,7 +33,7 @@ interface ClientSessionOwner {
   onClosed(session: ClientSession): void;
 }
 
-/** Octets of a request that may wait for the socket when its answer ends; more, and it is cut. */
+/** Bytes of a request that may wait for the socket when its answer ends; more, and it is cut. */
 const MAX_UNSENT_BYTES = 64 << 10;
 
 /** The exchange under way, as far as its connection knows it. */
@@ -120,7 +120,7 @@ export class ClientSession implements ListItem<ClientSession> {
     this.#owner.onIdle(this);
   }
 
-  /** Octets or the end came. While no exchange is under way either ends the connection. */
+  /** Bytes or the end came. While no exchange is under way either ends the connection. */
   readonly #onInput = (): void => {
     if (this.#exchange === null) this.close();
   };

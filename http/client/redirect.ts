@@ -152,7 +152,7 @@ export class RedirectChain {
   #resolve(base: Target, location: string): Target {
     let url: URL;
     try {
-      // Fields are octets; those beyond ASCII are nearly always UTF-8, which URLs write as %XX.
+      // Fields are bytes; those beyond ASCII are nearly always UTF-8, which URLs write as %XX.
       const ascii = location.replace(
         /[\x80-\xff]/g,
         (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,

@@ -132,7 +132,7 @@ function contentLength(value: string, body: RequestBody | null, earlier: number)
   if (length < 0 || earlier >= 0 || (body !== null && body.length >= 0 && body.length !== length)) {
     throw new TypeError(
       `Cannot request as content-length must be the body's${
-        body === null ? "" : ` ${body.length} octets`
+        body === null ? "" : ` ${body.length} bytes`
       }: current value is ${JSON.stringify(value)}`,
     );
   }

@@ -15,7 +15,7 @@ import type { Socket } from "../net/socket.ts";
 import { statusText } from "../message/status_text.ts";
 import type { Target } from "../message/url.ts";
 
-/** Octets of a proxy's answer to CONNECT at most. */
+/** Bytes of a proxy's answer to CONNECT at most. */
 const MAX_ANSWER_BYTES = 8 << 10;
 const ANSWER_LIMITS = {
   maxHeaderBytes: MAX_ANSWER_BYTES,
@@ -84,7 +84,7 @@ async function openTunnel(socket: Socket, proxy: Target, options: DialOptions): 
       if (end < 0) break;
       const { status } = readResponseHead(buf, 0, end, ANSWER_LIMITS);
       if (status >= 200 && status <= 299) {
-        // One octet too many read here would be missing from the handshake.
+        // One byte too many read here would be missing from the handshake.
         if (end !== have) throw new Error("the proxy sent bytes before the tunnel was used");
         return;
       }

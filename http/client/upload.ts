@@ -106,7 +106,7 @@ function sourceOf({ pieces, bytes }: RequestBody): Source {
   };
 }
 
-/** Octets between two reports of progress. */
+/** Bytes between two reports of progress. */
 const SLICE_BYTES = 64 << 10;
 
 function* slices(bytes: Uint8Array | null): Generator<Uint8Array> {

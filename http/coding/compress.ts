@@ -92,7 +92,7 @@ export function codedFields(fields: FlatHeaders, coding: SentCoding | null): str
       vary = true;
       if (!/\*|accept-encoding/i.test(value)) value += ", accept-encoding";
     }
-    // RFC 9110 §8.8.1: other octets, so equal in meaning at most.
+    // RFC 9110 §8.8.1: other bytes, so equal in meaning at most.
     if (name === "etag" && coding !== null && !value.startsWith("W/")) value = `W/${value}`;
     coded.push(name, value);
   }

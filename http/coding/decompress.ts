@@ -1,5 +1,5 @@
 /**
- * Undoes the codings of a body (RFC 9110 §8.4.1), in pieces and within a limit: a hundred octets may
+ * Undoes the codings of a body (RFC 9110 §8.4.1), in pieces and within a limit: a hundred bytes may
  * decode to gigabytes.
  *
  * @module
@@ -23,7 +23,7 @@ import { ZstdFrames } from "./zstd_frames.ts";
 /** Codings one body may have on top of each other. */
 const MAX_CODINGS = 5;
 
-/** Octets passed over after the end of a coded body. */
+/** Bytes passed over after the end of a coded body. */
 const MAX_TRAILING_BYTES = 64 << 10;
 
 /** RFC 9659 §3: the window of zstd in HTTP is 8 MiB at most, as a power of two. */
@@ -76,7 +76,7 @@ export function parseCodings(value: string | undefined): Coding[] | null {
 }
 
 /**
- * A source of the decoded body. Rejects with {@linkcode BodyTooLargeError} beyond `limit` octets
+ * A source of the decoded body. Rejects with {@linkcode BodyTooLargeError} beyond `limit` bytes
  * (0: none), and with {@linkcode ProtocolError} if the data is damaged or ends early.
  */
 export function decompress(
@@ -121,7 +121,7 @@ function decoder(coding: Coding, first: Uint8Array): Transform {
   }
 }
 
-/** The source's next piece, of at least `n` octets unless it ends before; null: it has ended. */
+/** The source's next piece, of at least `n` bytes unless it ends before; null: it has ended. */
 async function opening(source: PieceSource, n: number): Promise<Uint8Array | null> {
   const buffer = new BodyBuffer();
   while (buffer.length < n) {
@@ -231,7 +231,7 @@ class Feed {
     const { bytesWritten } = this.transform as unknown as { bytesWritten: number };
     await this.#run;
     if (this.fault !== undefined) throw this.fault;
-    // This decoder ends without a word where its input does. The octet too many tells: only one that
+    // This decoder ends without a word where its input does. The byte too many tells: only one that
     // is not through takes it.
     if (this.#coding === "br" && bytesWritten > this.#fed) {
       throw damaged(this.#coding, "unexpected end");

@@ -15,11 +15,11 @@ export class ZstdFrames {
   /** What comes is no frame any more: it was not handed on. */
   over = false;
   #part: number = Part.MAGIC;
-  /** Octets of the part that is read, and how many it needs. */
+  /** Bytes of the part that is read, and how many it needs. */
   readonly #small = new Uint8Array(4);
   #have = 0;
   #need = 4;
-  /** Octets to pass over, and the part that follows them. */
+  /** Bytes to pass over, and the part that follows them. */
   #skip = 0;
   #after: number = Part.BLOCK;
   #last = false;
@@ -31,7 +31,7 @@ export class ZstdFrames {
     return this.#frames > 0 && this.#part === Part.MAGIC;
   }
 
-  /** Cuts a piece where frames end. Up to three octets are kept back until it is clear what they are. */
+  /** Cuts a piece where frames end. Up to three bytes are kept back until it is clear what they are. */
   split(piece: Uint8Array): Uint8Array[] {
     const parts: Uint8Array[] = [];
     let held = this.#part === Part.MAGIC ? this.#small.slice(0, this.#have) : NOTHING;
@@ -99,7 +99,7 @@ export class ZstdFrames {
       case Part.BLOCK: {
         const header = a | b << 8 | c << 16;
         this.#last = (header & 1) !== 0;
-        // RFC 8878 §3.1.1.2.2: a block of one repeated octet holds that octet.
+        // RFC 8878 §3.1.1.2.2: a block of one repeated byte holds that byte.
         const size = (header >> 1 & 3) === 1 ? 1 : header >> 3;
         const end = this.#last ? (this.#checksum ? 4 : 0) : 0;
         return this.#pass(size + end, this.#last ? Part.MAGIC : Part.BLOCK);

@@ -8,11 +8,11 @@ import { MessageError } from "../message/message_error.ts";
 import { readTrailers } from "./fields.ts";
 import { HeadSearch } from "./read.ts";
 
-/** Octets of a chunk-size line, extensions included. */
+/** Bytes of a chunk-size line, extensions included. */
 const MAX_CHUNK_LINE = 1024;
-/** Octets of chunk extensions in one body: they carry nothing and cost the reader. */
+/** Bytes of chunk extensions in one body: they carry nothing and cost the reader. */
 const MAX_CHUNK_EXTENSIONS = 16 << 10;
-/** Octets of a trailer section. */
+/** Bytes of a trailer section. */
 const MAX_TRAILER_BYTES = 8 << 10;
 /** Fields of a trailer section. */
 const MAX_TRAILER_FIELDS = 64;
@@ -41,12 +41,12 @@ const Mode = { LENGTH: 0, TO_EOF: 1, SIZE: 2, DATA: 3, DATA_END: 4, TRAILERS: 5,
 
 const NO_FIELDS: readonly string[] = [];
 
-/** How a body ends: after a number of octets, at the last chunk, or with the connection. */
+/** How a body ends: after a number of bytes, at the last chunk, or with the connection. */
 export type BodyFraming = number | "chunked" | "eof";
 
 /** One body. Feed it the buffer again and again; it says what it took. */
 export class BodyReader {
-  /** Octets taken by the last {@linkcode BodyReader.next}, counted from its `start`. */
+  /** Bytes taken by the last {@linkcode BodyReader.next}, counted from its `start`. */
   consumed = 0;
   /** The piece found. */
   dataStart = 0;
@@ -55,7 +55,7 @@ export class BodyReader {
   trailers: readonly string[] = NO_FIELDS;
 
   #mode: number;
-  /** Octets of the body or of the chunk still to come. */
+  /** Bytes of the body or of the chunk still to come. */
   #remaining: number;
   #extensions = 0;
   #search: HeadSearch | null = null;
@@ -76,17 +76,17 @@ export class BodyReader {
     return this.#mode === Mode.DONE;
   }
 
-  /** Octets still to come, if the length was given in advance, else -1. */
+  /** Bytes still to come, if the length was given in advance, else -1. */
   get remaining(): number {
     return this.#mode === Mode.LENGTH ? this.#remaining : this.#mode === Mode.DONE ? 0 : -1;
   }
 
-  /** Octets still to come of what is plain data now; they may be read past this reader. */
+  /** Bytes still to come of what is plain data now; they may be read past this reader. */
   get contiguous(): number {
     return this.#mode === Mode.LENGTH || this.#mode === Mode.DATA ? this.#remaining : 0;
   }
 
-  /** Tells that `n` octets of {@linkcode BodyReader.contiguous} were read elsewhere. */
+  /** Tells that `n` bytes of {@linkcode BodyReader.contiguous} were read elsewhere. */
   skip(n: number): void {
     this.#remaining -= n;
     if (this.#remaining === 0) this.#mode = this.#mode === Mode.DATA ? Mode.DATA_END : Mode.DONE;
@@ -105,7 +105,7 @@ export class BodyReader {
   }
 
   /**
-   * Looks at `buf[start, end)`; takes `consumed` octets of it.
+   * Looks at `buf[start, end)`; takes `consumed` bytes of it.
    *
    * @throws {MessageError} If the framing is broken.
    */
@@ -172,7 +172,7 @@ export class BodyReader {
       const digit = HEX[buf[p]!]!;
       if (digit === 255) break;
       size = size * 16 + digit;
-      // 2^52 and more is no length anyone sends, and beyond 2^53 numbers lose octets.
+      // 2^52 and more is no length anyone sends, and beyond 2^53 numbers lose bytes.
       if (p - start >= 13) {
         throw new MessageError("Chunk size must be at most 13 digits (RFC 9112 §7.1)");
       }

@@ -107,7 +107,7 @@ function readFields(
     while (FIELD_BYTE[buf[p]!] === 1) p++;
     if (buf[p] !== CR || buf[p + 1] !== LF) {
       throw new MessageError(
-        `Value of header "${name}" must not have control bytes (RFC 9110 §5.5): got 0x${
+        `Value of header "${name}" must not have control characters (RFC 9110 §5.5): got 0x${
           (buf[p] ?? 0).toString(16).padStart(2, "0")
         }`,
       );

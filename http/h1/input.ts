@@ -13,22 +13,22 @@ const MIN_BUFFER_BYTES = 4 << 10;
 /** Capacity it grows to while reads fill it. */
 const MAX_BUFFER_BYTES = 128 << 10;
 
-/** So many octets read, as a power of two, are the work of a small chunk. */
+/** So many bytes read, as a power of two, are the work of a small chunk. */
 const WORK_SHIFT = 12;
 
 /** See the module. */
 export class Input {
   buf: Uint8Array = new Uint8Array(MIN_BUFFER_BYTES);
-  /** Unread octets are `buf[start, end)`. */
+  /** Unread bytes are `buf[start, end)`. */
   start = 0;
   end = 0;
   /** The peer sends no more. */
   ended = false;
   /** Why nothing can be read any more. */
   error: Error | null = null;
-  /** When the last octets came, by the clock. */
+  /** When the last bytes came, by the clock. */
   now = 0;
-  /** Octets ever read. */
+  /** Bytes ever read. */
   total = 0;
   /** Work done on what was read, in small chunks, since {@linkcode Input.turn} was asked. */
   work = 0;
@@ -60,7 +60,7 @@ export class Input {
   }
 
   /**
-   * Waits for more octets, or joins the read under way. False at the end of input; rejects with
+   * Waits for more bytes, or joins the read under way. False at the end of input; rejects with
    * {@linkcode ConnectionLostError} if the connection broke.
    */
   fill(): Promise<boolean> {

@@ -4,7 +4,7 @@ import type { Input } from "./input.ts";
 /** Pieces from this size on are given alone. */
 const LARGE_PIECE_BYTES = 8 << 10;
 
-/** Octets of small pieces that are joined. */
+/** Bytes of small pieces that are joined. */
 const MAX_JOINED_BYTES = 16 << 10;
 
 /** Work of a piece, whoever gets it included, in small chunks. */
@@ -14,8 +14,8 @@ const PIECE_WORK = 16;
 const MIN_JOINED_INPUT = 256;
 
 /**
- * Octets of the body that are at hand, in an array of their own; null if none are: then the body is
- * complete, or wants more input. A peer may send chunks of one octet each, so small ones are joined.
+ * Bytes of the body that are at hand, in an array of their own; null if none are: then the body is
+ * complete, or wants more input. A peer may send chunks of one byte each, so small ones are joined.
  *
  * @throws {MessageError} If the framing is broken.
  */
@@ -27,12 +27,12 @@ export function nextPiece(body: BodyReader, input: Input): Uint8Array | null {
   if (first >= LARGE_PIECE_BYTES || input.end - input.start < MIN_JOINED_INPUT || body.done) {
     return buf.slice(body.dataStart, body.dataEnd);
   }
-  // An octet of the body is one of the input at least.
+  // A byte of the body is one of the input at least.
   const joined = new Uint8Array(Math.min(MAX_JOINED_BYTES, first + input.end - input.start));
   let length = 0;
   do {
     const n = body.dataEnd - body.dataStart;
-    // For a few octets a loop is faster than `set` with a view of its own.
+    // For a few bytes a loop is faster than `set` with a view of its own.
     if (n <= 16) { for (let i = body.dataStart; i < body.dataEnd; i++) joined[length++] = buf[i]!; }
     else {
       joined.set(buf.subarray(body.dataStart, body.dataEnd), length);
@@ -45,7 +45,7 @@ export function nextPiece(body: BodyReader, input: Input): Uint8Array | null {
   return length * 2 < joined.length ? joined.slice(0, length) : joined.subarray(0, length);
 }
 
-/** Takes input up to `end`. False if it brought no octets of the body. */
+/** Takes input up to `end`. False if it brought no bytes of the body. */
 function advance(body: BodyReader, input: Input, end: number): boolean {
   const found = body.next(input.buf, input.start, end);
   input.start += body.consumed;

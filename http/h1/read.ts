@@ -13,11 +13,11 @@ import { blockAt, type HeaderBlock } from "./fields.ts";
 
 /** Bounds of a message head. */
 export interface HeadLimits {
-  /** Octets of a whole head. */
+  /** Bytes of a whole head. */
   readonly maxHeaderBytes: number;
   /** Fields in a head. */
   readonly maxHeaderFields: number;
-  /** Octets of a request target. */
+  /** Bytes of a request target. */
   readonly maxTargetBytes: number;
 }
 
@@ -25,7 +25,7 @@ const CR = 0x0d;
 const LF = 0x0a;
 const SP = 0x20;
 
-/** Octets of a request line or status line besides its target or reason. */
+/** Bytes of a request line or status line besides its target or reason. */
 const LINE_OVERHEAD = 64;
 
 /**
@@ -92,7 +92,7 @@ export interface RequestHead {
   readonly block: HeaderBlock;
 }
 
-/** Methods worth no string conversion, by their first octets. */
+/** Methods worth no string conversion, by their first bytes. */
 function knownMethod(buf: Uint8Array, start: number, n: number): string | null {
   const a = buf[start];
   const b = buf[start + 1];

@@ -7,7 +7,7 @@
 import { Duplex } from "node:stream";
 import type { Socket } from "./socket.ts";
 
-/** Octets read at once. */
+/** Bytes read at once. */
 const READ_BYTES = 64 << 10;
 
 /** A `Duplex` over a socket. It owns the socket: what destroys the one closes the other. */

@@ -24,7 +24,7 @@ import { checkFirstByte, type HeadLimits, HeadSearch, readRequestHead } from "..
 import { type ExchangeConnection, H1ServerStream } from "./h1_stream.ts";
 import { writeRefusal } from "../h1/write.ts";
 
-/** Octets read ahead while a handler runs. */
+/** Bytes read ahead while a handler runs. */
 const MAX_AHEAD_BYTES = 16 << 10;
 /** Output gathered from pipelined requests before it is sent. */
 const PIPELINE_FLUSH_BYTES = 32 << 10;
@@ -60,7 +60,7 @@ export class ServerSession implements ExchangeConnection {
   /** Set while a refusal is on its way that the read loop did not cause. */
   #refusal: Promise<void> | null = null;
 
-  /** `head` are octets already read from the socket. */
+  /** `head` are bytes already read from the socket. */
   constructor(socket: Socket, host: ExchangeHost, head?: Uint8Array) {
     this.socket = socket;
     const { time } = host;

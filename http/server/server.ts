@@ -174,7 +174,7 @@ export class Server implements AsyncDisposable {
     else this.#sniff(socket);
   }
 
-  /** Without ALPN the first octets tell: HTTP/2 by prior knowledge begins with its preface. */
+  /** Without ALPN the first bytes tell: HTTP/2 by prior knowledge begins with its preface. */
   async #sniff(socket: Socket): Promise<void> {
     const head = new Uint8Array(1024);
     let have = 0;
