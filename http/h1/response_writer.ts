@@ -101,11 +101,12 @@ export class ResponseWriter extends MessageWriter {
     return framing;
   }
 
-  /** RFC 9110 §8.6: of a 204 never; of HEAD and 304 what the body would have had. */
+  /** RFC 9110 §8.6, RFC 9112 §6.1: of a 204 nothing; of HEAD and 304 what the body would have had. */
   #writeLengthOfNone(length: number): void {
+    if (this.#status === 204) return;
     const head = this.#request.method === "HEAD";
     const would = this.#told >= 0 ? this.#told : head ? length : -1;
-    if (this.#status !== 204 && would >= 0 && !(this.#told < 0 && length === 0)) {
+    if (would > 0 || (would === 0 && this.#told === 0)) {
       writeContentLength(this.out, would);
     } else if (head && this.#wantsChunked) {
       writeField(this.out, "transfer-encoding", "chunked");

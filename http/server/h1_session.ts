@@ -48,6 +48,8 @@ export class ServerSession implements ExchangeConnection {
   #skipped = false;
   #current: H1ServerStream | null = null;
   #requests = 0;
+  /** When a handler that took its time ended: what limits the next request begins no earlier. */
+  #freeSince = 0;
   /** The connection ends with the exchange under way. */
   #closing = false;
   /** The connection is old: the next response ends it. */
@@ -155,7 +157,7 @@ export class ServerSession implements ExchangeConnection {
           if (this.#closing && input.empty) return await this.#lingeringClose();
           const phase = input.empty && !first ? "idleTimeout" : "headerTimeout";
           if (this.#deadline.phase !== phase) {
-            this.#deadline.set(phase, this.limits[phase], input.now);
+            this.#deadline.set(phase, this.limits[phase], Math.max(input.now, this.#freeSince));
           }
           if (input.empty) input.shrink();
           const more = !input.ended && await input.fill();
@@ -188,6 +190,7 @@ export class ServerSession implements ExchangeConnection {
       if (running !== undefined) {
         this.#watch(stream);
         await running;
+        this.#freeSince = this.#time.clock.now();
       }
       this.#current = null;
       if (this.#upgraded !== null) return await this.#upgraded.gone;

@@ -37,9 +37,11 @@ export class Deadline extends Timer {
     this.ms = ms;
     this.#at = now + ms;
     if (this.#at < this.#armed) {
-      this.#time.timers.remove(this);
+      const { timers, clock } = this.#time;
+      timers.remove(this);
       this.#armed = this.#at;
-      this.#time.timers.add(this, ms);
+      // `now` may be some time ago.
+      timers.add(this, this.#at - clock.now());
     }
   }
 

@@ -139,6 +139,37 @@ Deno.test("ServerSession closes an idle connection after idleTimeout", async () 
   await done;
 });
 
+Deno.test("ServerSession counts idleTimeout from the answer, however long its handler took", async () => {
+  for (const handlerMs of [35_000, 200_000]) {
+    const clock = new FakeClock();
+    const connection = connect(
+      async (stream) => {
+        if (stream.path === "/slow") await clock.sleep(handlerMs);
+        await stream.respond(200);
+        stream.closeWrite("ok");
+      },
+      { idleTimeout: 60_000 },
+      clock,
+    );
+    const { client, session, done } = connection;
+    let answers = 0;
+    const ended = (async () => {
+      const buffer = new Uint8Array(1000);
+      while (await client.read(buffer).catch(() => null) !== null) answers++;
+    })();
+    await client.write(bytes(GET));
+    await clock.advance(20_000);
+    await client.write(bytes(GET.replace("/", "/slow")));
+    await clock.advance(handlerMs);
+    assertEquals(answers, 2);
+    const idle = await clock.until(ended);
+    assert(idle >= 60_000 && idle <= 60_010, `${idle} ms after a handler of ${handlerMs} ms`);
+    client.close();
+    session.destroy();
+    await done;
+  }
+});
+
 Deno.test("ServerSession answers pipelined requests in order, whatever the handlers' pace", async () => {
   const clock = new FakeClock();
   const outcome = await converse(async (stream) => {
