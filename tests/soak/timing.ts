@@ -46,7 +46,7 @@ let failed = 0;
 const begun = performance.now();
 for (let run = 1; run <= runs; run++) {
   const output = await new Deno.Command(Deno.execPath(), {
-    args: ["test", "-A", "-q", "--no-check", ...files],
+    args: ["test", "-A", "-q", "--no-check", "--parallel", ...files],
     cwd: root,
     env: { NO_COLOR: "1" },
     stdout: "piped",

@@ -118,6 +118,7 @@ for (const transport of TRANSPORTS) {
         try {
           if (stream.path === "/busy") stream.respond(503);
           else if (stream.path === "/moved") {
+            await clock.sleep(500);
             stream.respond(302, { location: `/moved?${moved++}` });
           } else {
             stream.respond(200);
