@@ -1,7 +1,7 @@
 // The time of a store, which tests may move.
 
 /** Milliseconds, monotonic: they say how much time passes, not what time it is. */
-interface Clock {
+export interface Clock {
   now(): number;
 }
 

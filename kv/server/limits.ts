@@ -10,6 +10,10 @@ export interface StoreLimits {
   readonly minLeaseTtl: number;
   /** Watches on one stream. @default {100000} */
   readonly maxWatches: number;
+  /** Bytes of keys and values, history included; beyond, writes are refused. @default {2147483648} */
+  readonly quotaBytes: number;
+  /** Milliseconds a token is good for after its last use. @default {300000} */
+  readonly tokenTtl: number;
   /** Milliseconds between notices of progress on idle watches that ask for them. @default {600000} */
   readonly progressInterval: number;
 }
@@ -20,5 +24,7 @@ export const DEFAULT_LIMITS: StoreLimits = {
   maxTxnOps: 128,
   minLeaseTtl: 2,
   maxWatches: 100_000,
+  quotaBytes: 2 * 1024 * 1024 * 1024,
+  tokenTtl: 300_000,
   progressInterval: 600_000,
 };

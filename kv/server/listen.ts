@@ -1,17 +1,39 @@
 // Starts a store.
 
-import { type GrpcServer, listen as listenGrpc, Registrar } from "../../grpc/mod.ts";
+import { type GrpcServer, Health, listen as listenGrpc, Registrar } from "../../grpc/mod.ts";
 import { schemaFile } from "../schema.ts";
 import { DEFAULT_LIMITS, type StoreLimits } from "./limits.ts";
 import { Node } from "./node.ts";
+import { authHandlers } from "./services/auth.ts";
+import { clusterHandlers } from "./services/cluster.ts";
+import { electionHandlers } from "./services/election.ts";
 import { kvHandlers } from "./services/kv.ts";
 import { leaseHandlers } from "./services/lease.ts";
+import { lockHandlers } from "./services/lock.ts";
+import { maintenanceHandlers } from "./services/maintenance.ts";
 import { watchHandlers } from "./services/watch.ts";
+
+/** The services: the file that defines each, its name, and what makes its handlers. */
+const SERVICES = [
+  ["kv", "KV", kvHandlers],
+  ["watch", "Watch", watchHandlers],
+  ["lease", "Lease", leaseHandlers],
+  ["auth", "Auth", authHandlers],
+  ["cluster", "Cluster", clusterHandlers],
+  ["maintenance", "Maintenance", maintenanceHandlers],
+  ["lock", "Lock", lockHandlers],
+  ["election", "Election", electionHandlers],
+] as const;
+
+/** The version of etcd whose words and codes are spoken. */
+const VERSION = "3.6.16";
 
 /** Settings of {@linkcode listen}. */
 export interface StoreOptions {
   /** `host:port` to listen on. @default {"127.0.0.1:0"} */
   readonly addr?: string;
+  /** Name of the member. @default {"default"} */
+  readonly name?: string;
   /** Folder the store is kept in. Without, it is in memory and gone at the end. */
   readonly path?: string;
   /** Called if the store cannot be written any more; it then refuses all requests. */
@@ -62,19 +84,24 @@ export class Store implements AsyncDisposable {
 export function listen(options: StoreOptions = {}): Store {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const node = new Node({
+    name: options.name ?? "default",
+    version: VERSION,
     limits,
     ...(options.path === undefined ? {} : { path: options.path }),
     onFailed: options.onFailed ?? ((error) => reportError(error)),
   });
   const registrar = new Registrar();
-  registrar.register(schemaFile("kv"), "KV", kvHandlers(node));
-  registrar.register(schemaFile("lease"), "Lease", leaseHandlers(node));
-  registrar.register(schemaFile("watch"), "Watch", watchHandlers(node));
+  for (const [file, service, handlers] of SERVICES) {
+    registrar.register(schemaFile(file), service, handlers(node));
+  }
+
+  new Health().register(registrar);
   const server = listenGrpc({
     addr: options.addr ?? "127.0.0.1:0",
     registrar,
     maxReceiveSize: limits.maxRequestBytes + 512 * 1024,
     drainTimeout: 1_000,
   });
+  node.clientUrls = [`http://${server.addr}`];
   return storeOf(node, server);
 }

@@ -9,7 +9,9 @@
  * services   a file a service of etcd
  * node   a store at work: state, watches, time
  * log  watch   changes on disk; changes as events
+ * space   whether there is room
  * state   requests to changes
+ * auth   who asks, and whether they may
  * lease   when leases end
  * store   keys and their history
  * fault  limits  clock  headers   refusals; bounds; time; who answers

@@ -4,12 +4,15 @@
  * @module
  */
 import type { HeaderMessage } from "../wire.ts";
+import { Guard } from "./auth/guard.ts";
+import { Tokens } from "./auth/tokens.ts";
 import { StoreClock } from "./clock.ts";
 import type { StoreLimits } from "./limits.ts";
 import { ServerFault } from "./fault.ts";
 import { headerOf, type Identity, newIdentity } from "./headers.ts";
 import { Journal } from "./log/journal.ts";
 import type { JournalRecord } from "./log/records.ts";
+import { Space } from "./space.ts";
 import { State, type StateRecord } from "./state.ts";
 import { WatchHub } from "./watch/hub.ts";
 import type { ServerWatchStream } from "./watch/stream.ts";
@@ -22,6 +25,10 @@ const MIN_SHORTENED_BYTES = 16 << 20;
 
 /** Options of a {@linkcode Node}. */
 interface NodeOptions {
+  /** Name of the member. */
+  readonly name: string;
+  /** Version of etcd it says it is. */
+  readonly version: string;
   readonly limits: StoreLimits;
   /** Folder of the journal; without, all is in memory alone. */
   readonly path?: string;
@@ -31,14 +38,26 @@ interface NodeOptions {
 
 /** A store at work. */
 export class Node {
+  readonly name: string;
+  readonly version: string;
+  /** Addresses other members would use; none does. */
+  peerUrls: readonly string[] = ["http://localhost:2380"];
+  /** Addresses of the member, once it listens. */
+  clientUrls: readonly string[] = [];
+  /** Counts the changes since the start. */
+  index = 0;
   readonly limits: StoreLimits;
   readonly state: State;
   readonly watches: WatchHub;
+  readonly space: Space;
+  readonly tokens: Tokens;
+  readonly guard: Guard;
   readonly identity: Identity;
   readonly #journal: Journal | null = null;
   readonly #onFailed: (error: unknown) => void;
   readonly #clock = new StoreClock();
   readonly #streams = new Set<ServerWatchStream>();
+  readonly #waiting = new Set<() => void>();
   #expiry: { readonly at: number; readonly timer: ReturnType<typeof setTimeout> } | null = null;
   readonly #progress: ReturnType<typeof setInterval>;
   /** Bytes of the journal when it was last shortened. */
@@ -46,14 +65,19 @@ export class Node {
   #closed = false;
 
   /** Opens a store: in `path`, or an empty one in memory. */
-  constructor({ limits, path, onFailed }: NodeOptions) {
+  constructor({ name, version, limits, path, onFailed }: NodeOptions) {
+    this.name = name;
+    this.version = version;
     this.limits = limits;
     this.#onFailed = onFailed;
     this.state = new State({
-      maxTxnOps: limits.maxTxnOps,
       minLeaseTtl: limits.minLeaseTtl,
       onRecord: (record) => this.#record(record),
     });
+    const { accounts, leases } = this.state;
+    this.space = new Space(this.state, limits.quotaBytes);
+    this.tokens = new Tokens(this.#clock, limits.tokenTtl);
+    this.guard = new Guard(accounts, this.tokens, leases);
     let identity: Identity | undefined;
     if (path !== undefined) {
       const now = this.now();
@@ -69,7 +93,7 @@ export class Node {
       for (const stream of this.#streams) stream.notifyProgress();
     }, limits.progressInterval);
     Deno.unrefTimer(this.#progress);
-    this.watchExpiry();
+    this.#watchExpiry();
   }
 
   /** What is in memory is ahead of what is on disk: nothing of it may be seen any more. */
@@ -121,6 +145,7 @@ export class Node {
   }
 
   #record(record: StateRecord): void {
+    this.index++;
     if (this.#journal === null) {
       if ("changes" in record) this.watches.publish(record.revision);
       return;
@@ -154,8 +179,30 @@ export class Node {
     this.#expire();
   }
 
-  /** Sees to it that leases end in time. Call it when one was granted. */
-  watchExpiry(): void {
+  /**
+   * Makes a lease; for 0 the id is a positive random number. `ttl` in seconds.
+   *
+   * @throws {ServerFault} LEASE_EXISTS, LEASE_TTL_TOO_LARGE.
+   */
+  grant(given: bigint, ttl: bigint): { readonly id: bigint; readonly ttl: number } {
+    const id = given === 0n ? freeId((id) => this.state.leases.has(id)) : given;
+    const seconds = this.state.grant(id, ttl, this.now());
+    this.#watchExpiry();
+    return { id, ttl: seconds };
+  }
+
+  /** Calls `callback` when the store ends, until the function that is given is called. */
+  whenClosed(callback: () => void): () => void {
+    this.#waiting.add(callback);
+    return () => this.#waiting.delete(callback);
+  }
+
+  /** Whether the store has ended. */
+  get closed(): boolean {
+    return this.#closed;
+  }
+
+  #watchExpiry(): void {
     const at = this.state.leases.nextExpiry;
     if (at === undefined || this.#closed || (this.#expiry !== null && this.#expiry.at <= at)) {
       return;
@@ -187,6 +234,16 @@ export class Node {
     clearInterval(this.#progress);
     clearTimeout(this.#expiry?.timer);
     for (const stream of this.#streams) stream.close();
+    for (const callback of this.#waiting) callback();
     await this.#journal?.close();
+  }
+}
+
+/** A positive number of 63 bits that no lease has. */
+function freeId(taken: (id: bigint) => boolean): bigint {
+  for (;;) {
+    const [random] = crypto.getRandomValues(new BigUint64Array(1));
+    const id = random! >> 1n;
+    if (id !== 0n && !taken(id)) return id;
   }
 }

@@ -11,11 +11,11 @@ import type {
   RangeMessage,
   TxnMessage,
 } from "../wire.ts";
+import { Accounts, type AccountsRecord } from "./auth/accounts.ts";
 import { ServerFault } from "./fault.ts";
 import { Leases } from "./lease/leases.ts";
 import { type Change, Mvcc } from "./store/mvcc.ts";
 import { type RangeAnswer, readRange } from "./store/range.ts";
-import { checkDelete, checkPut, checkRange, checkTxn } from "./store/requests.ts";
 import {
   checkPutHere,
   type DeleteAnswer,
@@ -38,11 +38,15 @@ export type StateRecord =
     readonly revision: number;
     readonly changes: readonly Change[];
   }
-  | { readonly kind: "compact"; readonly revision: number };
+  | { readonly kind: "compact"; readonly revision: number }
+  /** Numbers of `AlarmType` that are raised. */
+  | { readonly kind: "alarms"; readonly alarms: readonly number[] }
+  | AccountsRecord;
 
 /** A key as it was at the start of what is known. */
 interface BaseKey extends Change {
   readonly modRevision: number;
+  readonly sub: number;
 }
 
 /** Keys as they were at a revision, the first that is known. `compacted` as in the store. */
@@ -61,8 +65,6 @@ const BASE_KEYS = 1_000;
 
 /** Options of a state. */
 interface StateOptions {
-  /** Operations a list of a transaction may have. */
-  readonly maxTxnOps: number;
   /** The shortest time to live of a lease, in seconds. */
   readonly minLeaseTtl: number;
   /** Called with each change, after it was made. */
@@ -72,15 +74,31 @@ interface StateOptions {
 /** Leases that end together are revoked in portions, as etcd does: so many each half second. */
 const MAX_EXPIRED_AT_ONCE = 500;
 
-/** Keys, their history and leases. */
+/** Keys, their history, leases, users and alarms. Requests come checked as far as they alone show. */
 export class State {
   readonly mvcc: Mvcc = new Mvcc();
   readonly leases: Leases;
+  readonly accounts: Accounts;
+  readonly #alarms = new Set<number>();
   readonly #options: StateOptions;
 
   constructor(options: StateOptions) {
     this.#options = options;
     this.leases = new Leases(options.minLeaseTtl);
+    this.accounts = new Accounts(options.onRecord);
+  }
+
+  /** The alarms that are raised, by their number. */
+  get alarms(): ReadonlySet<number> {
+    return this.#alarms;
+  }
+
+  /** Raises or disarms an alarm. */
+  setAlarm(alarm: number, raised: boolean): void {
+    if (this.#alarms.has(alarm) === raised) return;
+    if (raised) this.#alarms.add(alarm);
+    else this.#alarms.delete(alarm);
+    this.#options.onRecord({ kind: "alarms", alarms: [...this.#alarms] });
   }
 
   /** Runs a write: all of it, or nothing if it throws. */
@@ -106,26 +124,22 @@ export class State {
 
   /** Reads a range. */
   range(request: RangeMessage): RangeAnswer {
-    checkRange(request);
     return readRange(this.mvcc, request);
   }
 
   /** Stores a value. */
   put(request: PutMessage): PutAnswer {
-    checkPut(request);
     checkPutHere(this.mvcc, request, this.#hasLease);
     return this.#write(() => put(this.mvcc, request));
   }
 
   /** Deletes a range. */
   deleteRange(request: DeleteMessage): DeleteAnswer {
-    checkDelete(request);
     return this.#write(() => deleteRange(this.mvcc, request));
   }
 
   /** Carries a transaction out. */
   txn(request: TxnMessage): TxnAnswer {
-    checkTxn(request, this.#options.maxTxnOps);
     if (isReadOnly(request)) return txn(this.mvcc, request, this.#hasLease);
     return this.#write(() => txn(this.mvcc, request, this.#hasLease));
   }
@@ -176,13 +190,18 @@ export class State {
         return;
       case "compact":
         return this.mvcc.compact(record.revision);
+      case "accounts":
+        return this.accounts.load(record);
+      case "alarms":
+        this.#alarms.clear();
+        for (const alarm of record.alarms) this.#alarms.add(alarm);
     }
   }
 
   #loadBase({ revision, compacted, keys }: BaseRecord): void {
     // A base comes in parts.
     if (this.mvcc.size === 0) this.mvcc.startAt(revision, compacted);
-    this.leases.follow(keys.map((key) => this.mvcc.loadKey(key, key.modRevision)));
+    this.leases.follow(keys.map((key) => this.mvcc.loadKey(key, key.modRevision, key.sub)));
   }
 
   /**
@@ -193,7 +212,10 @@ export class State {
   *records(): Generator<LoadRecord | null> {
     const { mvcc } = this;
     const { compacted, revision: last } = mvcc;
-    for (const { id, ttl } of [...this.leases.list()]) yield { kind: "grant", id, ttl };
+    const leases = this.leases.list();
+    yield this.accounts.record();
+    yield { kind: "alarms", alarms: [...this.#alarms] };
+    for (const { id, ttl } of leases) yield { kind: "grant", id, ttl };
     if (compacted > 1) {
       const revision = compacted - 1;
       yield { kind: "base", revision, compacted, keys: [] };

@@ -20,7 +20,13 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "": [],
   http: ["@std/async"],
   grpc: ["@std/async", "@bufbuild/protobuf", "@connectrpc/connect"],
-  kv: ["@std/async", "@bufbuild/protobuf", "@connectrpc/connect", "@opentelemetry/api"],
+  kv: [
+    "@std/async",
+    "@bufbuild/protobuf",
+    "@connectrpc/connect",
+    "@opentelemetry/api",
+    "bcryptjs",
+  ],
   protoc: ["@bufbuild/protobuf"],
 };
 

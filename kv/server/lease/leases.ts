@@ -12,7 +12,7 @@ import { ExpiryQueue } from "./expiry_queue.ts";
 const MAX_TTL = 9_000_000_000n;
 
 /** A lease as it is now. */
-interface Lease {
+export interface Lease {
   readonly id: bigint;
   /** Seconds. */
   readonly ttl: number;

@@ -1,5 +1,6 @@
 // Records of a state as bytes.
 
+import type { AccountsRecord } from "../auth/accounts.ts";
 import type { LoadRecord } from "../state.ts";
 import type { Change } from "../store/mvcc.ts";
 import type { Reader, Writer } from "./codec.ts";
@@ -12,6 +13,8 @@ const KINDS = {
   revoke: 4,
   compact: 5,
   base: 6,
+  accounts: 7,
+  alarms: 8,
 } as const;
 
 /** A record of a journal. */
@@ -51,6 +54,55 @@ function readMany<T>(reader: Reader, read: (reader: Reader) => T): T[] {
   return all;
 }
 
+const utf8 = new TextEncoder();
+const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+const readText = (reader: Reader): string => text.decode(reader.bytes());
+
+function writeAccounts(writer: Writer, { enabled, revision, users, roles }: AccountsRecord): void {
+  writer.number(enabled ? 1 : 0);
+  writer.number(revision);
+  writer.number(users.length);
+  for (const { name, password, roles } of users) {
+    writer.bytes(utf8.encode(name));
+    writer.number(password === undefined ? 0 : 1);
+    if (password !== undefined) writer.bytes(utf8.encode(password));
+    writer.number(roles.length);
+    for (const role of roles) writer.bytes(utf8.encode(role));
+  }
+  writer.number(roles.length);
+  for (const { name, permissions } of roles) {
+    writer.bytes(utf8.encode(name));
+    writer.number(permissions.length);
+    for (const { permType, key, rangeEnd } of permissions) {
+      writer.number(permType);
+      writer.bytes(key);
+      writer.bytes(rangeEnd);
+    }
+  }
+}
+
+function readAccounts(reader: Reader): AccountsRecord {
+  return {
+    kind: "accounts",
+    enabled: reader.number() === 1,
+    revision: reader.number(),
+    users: readMany(reader, (reader) => ({
+      name: readText(reader),
+      ...(reader.number() === 1 ? { password: readText(reader) } : {}),
+      roles: readMany(reader, readText),
+    })),
+    roles: readMany(reader, (reader) => ({
+      name: readText(reader),
+      permissions: readMany(reader, (reader) => ({
+        permType: reader.number(),
+        key: reader.bytes(),
+        rangeEnd: reader.bytes(),
+      })),
+    })),
+  };
+}
+
 /** Writes a record. */
 export function writeRecord(writer: Writer, record: JournalRecord): void {
   writer.number(KINDS[record.kind]);
@@ -73,12 +125,19 @@ export function writeRecord(writer: Writer, record: JournalRecord): void {
     case "compact":
       writer.number(record.revision);
       return;
+    case "accounts":
+      return writeAccounts(writer, record);
+    case "alarms":
+      writer.number(record.alarms.length);
+      for (const alarm of record.alarms) writer.number(alarm);
+      return;
     case "base":
       writer.number(record.revision);
       writer.number(record.compacted + 1);
       writer.number(record.keys.length);
       for (const key of record.keys) {
         writer.number(key.modRevision);
+        writer.number(key.sub);
         writeChange(writer, key);
       }
   }
@@ -117,6 +176,10 @@ function readKind(reader: Reader): JournalRecord {
       return { kind: "grant", id: reader.int64(), ttl: reader.number() };
     case KINDS.compact:
       return { kind: "compact", revision: reader.number() };
+    case KINDS.accounts:
+      return readAccounts(reader);
+    case KINDS.alarms:
+      return { kind: "alarms", alarms: readMany(reader, (reader) => reader.number()) };
     case KINDS.base:
       return {
         kind: "base",
@@ -124,6 +187,7 @@ function readKind(reader: Reader): JournalRecord {
         compacted: reader.number() - 1,
         keys: readMany(reader, (reader) => ({
           modRevision: reader.number(),
+          sub: reader.number(),
           ...readChange(reader),
         })),
       };

@@ -2,46 +2,50 @@
 
 import type { Handlers } from "../../../grpc/mod.ts";
 import type { GrantMessage } from "../../wire.ts";
+import type { Caller } from "../auth/guard.ts";
 import type { Node } from "../node.ts";
 import { bytesOfKey } from "../store/key_text.ts";
 
-/** A positive number of 63 bits that no lease has. */
-function freeId(taken: (id: bigint) => boolean): bigint {
-  for (;;) {
-    const [random] = crypto.getRandomValues(new BigUint64Array(1));
-    const id = random! >> 1n;
-    if (id !== 0n && !taken(id)) return id;
-  }
-}
-
 /** Handlers of `Lease`. */
 export function leaseHandlers(node: Node): Handlers {
-  const { state } = node;
+  const { guard, space, state } = node;
   const { leases } = state;
   const header = () => node.header(state.mvcc.revision);
   return {
-    LeaseGrant: ({ ID, TTL }: GrantMessage) =>
+    LeaseGrant: ({ ID, TTL }: GrantMessage, caller: Caller) =>
       node.answer(() => {
-        const id = ID === 0n ? freeId((id) => leases.has(id)) : ID;
-        const ttl = state.grant(id, TTL, node.now());
-        node.watchExpiry();
+        space.check(0);
+        guard.known(caller);
+        const { id, ttl } = node.grant(ID, TTL);
         return { header: header(), ID: id, TTL: BigInt(ttl), error: "" };
       }),
-    LeaseRevoke: ({ ID }: { readonly ID: bigint }) =>
+    LeaseRevoke: ({ ID }: { readonly ID: bigint }, caller: Caller) =>
       node.answer(() => {
+        guard.known(caller);
+        guard.lease(caller, "write", ID);
         state.revoke(ID);
         return { header: header() };
       }),
-    LeaseKeepAlive: async function* (requests: AsyncIterable<{ readonly ID: bigint }>) {
+    LeaseKeepAlive: async function* (
+      requests: AsyncIterable<{ readonly ID: bigint }>,
+      caller: Caller,
+    ) {
       for await (const { ID } of requests) {
         yield node.answer(() => {
+          guard.known(caller);
+          guard.lease(caller, "write", ID);
           const lease = leases.renew(ID, node.now());
           return { header: header(), ID, TTL: BigInt(lease?.ttl ?? 0) };
         });
       }
     },
-    LeaseTimeToLive: ({ ID, keys }: { readonly ID: bigint; readonly keys: boolean }) =>
+    LeaseTimeToLive: (
+      { ID, keys }: { readonly ID: bigint; readonly keys: boolean },
+      caller: Caller,
+    ) =>
       node.answer(() => {
+        guard.known(caller);
+        if (keys) guard.lease(caller, "read", ID);
         const lease = leases.get(ID);
         const left = lease === undefined ? -1 : (lease.expiry - node.now()) / 1_000;
         if (lease === undefined || left <= 0) {
@@ -55,10 +59,10 @@ export function leaseHandlers(node: Node): Handlers {
           keys: keys ? [...lease.keys].map(bytesOfKey) : [],
         };
       }),
-    LeaseLeases: () =>
-      node.answer(() => ({
-        header: header(),
-        leases: leases.list().map(({ id }) => ({ ID: id })),
-      })),
+    LeaseLeases: (_request: unknown, caller: Caller) =>
+      node.answer(() => {
+        guard.leases(caller);
+        return { header: header(), leases: leases.list().map(({ id }) => ({ ID: id })) };
+      }),
   };
 }

@@ -19,6 +19,8 @@ interface KeyEntry {
 export interface Version extends Change {
   readonly entry: KeyEntry;
   readonly modRevision: number;
+  /** Which change of its revision made it, from 0. */
+  readonly sub: number;
   /** The state before this one; `null` if there was none or it was compacted. */
   older: Version | null;
 }
@@ -52,6 +54,11 @@ export function replacedBy(change: Version): Version | undefined {
   return version === null || version.version === 0 ? undefined : version;
 }
 
+/** Bytes of a state beside its key and value, as etcd writes it. */
+const STATE_BYTES = 64;
+
+const sizeOf = ({ key, value }: Change): number => key.length + value.length + STATE_BYTES;
+
 /** All keys and their history. */
 export class Mvcc {
   readonly #keys = new SortedMap<KeyEntry>();
@@ -60,6 +67,7 @@ export class Mvcc {
   #logStart = 2;
   #revision = 1;
   #compacted = -1;
+  #bytes = 0;
   /** The changes since `begin()`; `null` outside of a write. */
   #changes: Version[] | null = null;
 
@@ -83,6 +91,11 @@ export class Mvcc {
   /** Keys that have a history, deleted ones included until they are compacted. */
   get size(): number {
     return this.#keys.size;
+  }
+
+  /** Bytes of all states that are kept, about. */
+  get bytes(): number {
+    return this.#bytes;
   }
 
   // ---- reading ---------------------------------------------------------------------------------
@@ -148,14 +161,21 @@ export class Mvcc {
   abort(): void {
     const changes = this.#changes ?? [];
     this.#changes = null;
-    for (const { entry, older } of changes.reverse()) {
+    for (const change of changes.reverse()) {
+      const { entry, older } = change;
+      this.#bytes -= sizeOf(change);
       if (older === null) this.#keys.delete(entry.key);
       else entry.newest = older;
     }
   }
 
   /** Makes a state the newest of its key. */
-  #change(entry: KeyEntry | undefined, change: Change, modRevision: number): Version {
+  #change(
+    entry: KeyEntry | undefined,
+    change: Change,
+    modRevision: number,
+    sub = this.#changes!.length,
+  ): Version {
     const { key, createRevision, version, value, lease } = change;
     const owner = entry ?? { key } as KeyEntry;
     const older = entry?.newest ?? null;
@@ -163,6 +183,7 @@ export class Mvcc {
       key,
       entry: owner,
       modRevision,
+      sub,
       createRevision,
       version,
       value,
@@ -170,6 +191,7 @@ export class Mvcc {
       older,
     };
     owner.newest = newest;
+    this.#bytes += sizeOf(newest);
     if (entry === undefined) this.#keys.add(owner);
     return newest;
   }
@@ -213,8 +235,8 @@ export class Mvcc {
   }
 
   /** Adds a key as it was at the start. */
-  loadKey(change: Change, modRevision: number): Version {
-    return this.#change(undefined, change, modRevision);
+  loadKey(change: Change, modRevision: number, sub: number): Version {
+    return this.#change(undefined, change, modRevision, sub);
   }
 
   /** Repeats the changes of a revision, the one after the last. */
@@ -283,8 +305,10 @@ export class Mvcc {
     let version: Version | null = entry.newest;
     while (version !== null && version.modRevision > revision) version = version.older;
     if (version === null) return;
+    for (let gone = version.older; gone !== null; gone = gone.older) this.#bytes -= sizeOf(gone);
     version.older = null;
     if (version.version !== 0) return;
+    this.#bytes -= sizeOf(version);
     if (version === entry.newest) {
       this.#keys.delete(entry.key);
       return;

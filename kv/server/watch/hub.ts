@@ -33,7 +33,7 @@ interface WatchOptions {
 }
 
 /** What a watch reads. */
-type WatchStep =
+export type WatchStep =
   | { readonly kind: "events"; readonly revision: number; readonly events: EventMessage[] }
   | { readonly kind: "compacted"; readonly compacted: number };
 

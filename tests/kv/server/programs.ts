@@ -18,7 +18,7 @@ import type { Random } from "../../../support/random.ts";
 
 /** A call of a unary method: which, and with what. */
 export interface Step {
-  readonly service: "KV" | "Lease";
+  readonly service: "KV" | "Lease" | "Maintenance";
   readonly method: string;
   readonly request: Record<string, unknown>;
 }
@@ -185,6 +185,7 @@ export class Target implements AsyncDisposable {
     this.#services = {
       KV: grpc.newService(this.#conn, schemaFile("kv"), "KV"),
       Lease: grpc.newService(this.#conn, schemaFile("lease"), "Lease"),
+      Maintenance: grpc.newService(this.#conn, schemaFile("maintenance"), "Maintenance"),
       Watch: grpc.newService(this.#conn, schemaFile("watch"), "Watch"),
     };
   }
@@ -244,7 +245,7 @@ export class Target implements AsyncDisposable {
 /** A message as text: of headers the revision alone, keys of a lease and leases in order. */
 function shown(message: unknown): string {
   return JSON.stringify(message, (name, value) => {
-    if (name === "$typeName" || name === "TTL") return undefined;
+    if (name === "$typeName" || name === "TTL" || name === "hashRevision") return undefined;
     if (name === "header") return value === undefined ? null : { revision: `${value.revision}` };
     if (typeof value === "bigint") return `${value}`;
     if (value instanceof Uint8Array) return escape(String.fromCharCode(...value));

@@ -1,0 +1,70 @@
+// Tokens of those who have logged in: random, and good for some time after they were last used.
+
+import type { Clock } from "../clock.ts";
+import { ServerFault } from "../fault.ts";
+
+/** Tokens there are at most. */
+const MAX_TOKENS = 100_000;
+
+const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+interface Session {
+  readonly user: string;
+  /** Milliseconds of the clock. */
+  expiry: number;
+}
+
+/** Tokens and whose they are. Those used last stand last. */
+export class Tokens {
+  readonly #clock: Clock;
+  readonly #ttl: number;
+  readonly #sessions = new Map<string, Session>();
+  #count = 0;
+
+  /** `ttl` in milliseconds. */
+  constructor(clock: Clock, ttl: number) {
+    this.#clock = clock;
+    this.#ttl = ttl;
+  }
+
+  /** Makes a token of a user. Throws TOO_MANY_REQUESTS if there are too many. */
+  assign(user: string): string {
+    this.#forgetOld();
+    if (this.#sessions.size >= MAX_TOKENS) throw new ServerFault("TOO_MANY_REQUESTS");
+    const random = crypto.getRandomValues(new Uint8Array(32));
+    let text = "";
+    // 52 letters: bytes beyond a multiple of them would favour the first ones.
+    for (const byte of random) if (byte < 208 && text.length < 16) text += LETTERS[byte % 52];
+    if (text.length < 16) return this.assign(user);
+    const token = `${text}.${++this.#count}`;
+    this.#sessions.set(token, { user, expiry: this.#clock.now() + this.#ttl });
+    return token;
+  }
+
+  /** Whose token it is; its time begins anew. */
+  userOf(token: string): string | undefined {
+    const session = this.#sessions.get(token);
+    if (session === undefined) return undefined;
+    this.#sessions.delete(token);
+    const now = this.#clock.now();
+    if (session.expiry <= now) return undefined;
+    session.expiry = now + this.#ttl;
+    this.#sessions.set(token, session);
+    return session.user;
+  }
+
+  /** Forgets the tokens of a user, or all. */
+  forget(user?: string): void {
+    for (const [token, session] of this.#sessions) {
+      if (user === undefined || session.user === user) this.#sessions.delete(token);
+    }
+  }
+
+  #forgetOld(): void {
+    const now = this.#clock.now();
+    for (const [token, { expiry }] of this.#sessions) {
+      if (expiry > now) return;
+      this.#sessions.delete(token);
+    }
+  }
+}

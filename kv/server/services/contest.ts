@@ -1,0 +1,221 @@
+/**
+ * Contests for a name: everyone puts a key of their own under it, and who put the first one has won.
+ * Locks and elections are both that.
+ *
+ * @module
+ */
+import { Code, ConnectError } from "../../../grpc/mod.ts";
+import type { KeyValueMessage, PutMessage, TxnMessage } from "../../wire.ts";
+import type { Caller } from "../auth/guard.ts";
+import { ServerFault } from "../fault.ts";
+import type { Node } from "../node.ts";
+import { bytesOfKey, type Interval, textOfKey } from "../store/key_text.ts";
+import type { Version } from "../store/mvcc.ts";
+import { keyValue } from "../store/range.ts";
+import type { WatchStep } from "../watch/hub.ts";
+
+/** Seconds of the lease made for who brings none. */
+const LEASE_TTL = 60n;
+
+/** A caller and how long it waits. */
+export interface Contender extends Caller {
+  readonly signal: AbortSignal;
+}
+
+/** A key in a contest. */
+export interface Entry {
+  readonly key: Uint8Array;
+  /** The revision it was made at: the order of the contest. */
+  readonly revision: number;
+  readonly lease: bigint;
+}
+
+const NONE = new Uint8Array(0);
+
+/** What is wrong with locks and elections has no code of its own in etcd. */
+export const plain = (text: string): ConnectError => new ConnectError(text, Code.Unknown);
+
+function withoutCode(error: unknown): unknown {
+  return error instanceof ServerFault ? plain(error.rawMessage) : error;
+}
+
+const prefixOf = (name: Uint8Array): string => `${textOfKey(name)}/`;
+
+const under = (prefix: string): Interval => ({ key: prefix, end: `${prefix.slice(0, -1)}0` });
+
+/** Contests on a store. */
+export class Contests {
+  readonly #node: Node;
+
+  constructor(node: Node) {
+    this.#node = node;
+  }
+
+  /** Runs a step, whose refusals have no code. */
+  async #step<T>(run: () => T | Promise<T>): Promise<T> {
+    try {
+      return await run();
+    } catch (error) {
+      throw withoutCode(error);
+    }
+  }
+
+  /** Puts the caller's key, if it is not there, and waits until all before it are gone. */
+  async win(
+    name: Uint8Array,
+    lease: bigint,
+    value: Uint8Array,
+    caller: Contender,
+  ): Promise<Entry> {
+    const entry = await this.#step(() => this.#enter(name, lease, value, caller));
+    try {
+      await this.#step(() => this.#waitForFirst(prefixOf(name), entry, caller.signal));
+    } catch (error) {
+      this.#node.state.deleteRange({ key: entry.key, rangeEnd: NONE, prevKv: false });
+      throw error;
+    }
+    if (this.#node.state.mvcc.get(textOfKey(entry.key))?.createRevision !== entry.revision) {
+      throw plain("mutex: session is expired");
+    }
+    return entry;
+  }
+
+  #enter(
+    name: Uint8Array,
+    given: bigint,
+    value: Uint8Array,
+    caller: Contender,
+  ): Entry | Promise<Entry> {
+    const node = this.#node;
+    return node.answer(() => {
+      const lease = given === 0n ? node.grant(0n, LEASE_TTL).id : given;
+      const key = bytesOfKey(`${prefixOf(name)}${lease.toString(16)}`);
+      const put: PutMessage = {
+        key,
+        value,
+        lease,
+        prevKv: false,
+        ignoreValue: false,
+        ignoreLease: false,
+      };
+      node.guard.put(caller, put);
+      const before = node.state.mvcc.get(textOfKey(key));
+      if (before !== undefined) {
+        if (value.length > 0 && textOfKey(before.value) !== textOfKey(value)) node.state.put(put);
+        return { key, revision: before.createRevision, lease };
+      }
+      const { header: { revision } } = node.state.put(put);
+      return { key, revision: Number(revision), lease };
+    });
+  }
+
+  /** The key that stands before another, if any; 0 asks for the last of all. */
+  #before(prefix: string, revision: number): Version | undefined {
+    let last: Version | undefined;
+    const { mvcc } = this.#node.state;
+    mvcc.range(under(prefix), mvcc.revision, (version) => {
+      if (version.createRevision >= revision) return;
+      if (last === undefined || version.createRevision > last.createRevision) last = version;
+    });
+    return last;
+  }
+
+  async #waitForFirst(prefix: string, entry: Entry, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      const before = this.#before(prefix, entry.revision);
+      if (before === undefined) return;
+      const { key } = before;
+      await this.#next({ key, end: `${key}\0` }, signal, true);
+    }
+  }
+
+  /** Waits for the next change in a range. */
+  async #next(interval: Interval, signal: AbortSignal, deletions: boolean): Promise<WatchStep> {
+    signal.throwIfAborted();
+    let wake = (): void => {};
+    const watcher = this.#node.watches.watch({
+      interval,
+      startRevision: 0,
+      noPut: deletions,
+      noDelete: false,
+      prevKv: false,
+      onReady: () => wake(),
+    });
+    const onAbort = (): void => wake();
+    signal.addEventListener("abort", onAbort);
+    const closed = this.#node.whenClosed(onAbort);
+    try {
+      for (;;) {
+        const step = watcher.read();
+        if (step !== undefined) return step;
+        signal.throwIfAborted();
+        if (this.#node.closed) throw new ServerFault("STOPPED");
+        await new Promise<void>((resolve) => wake = resolve);
+      }
+    } finally {
+      watcher.close();
+      closed();
+      signal.removeEventListener("abort", onAbort);
+    }
+  }
+
+  /** Who has won: the first key of all. */
+  leader(name: Uint8Array, caller: Caller): KeyValueMessage | undefined {
+    const prefix = prefixOf(name);
+    const { key, end } = under(prefix);
+    this.#node.guard.range(caller, { key: bytesOfKey(key), rangeEnd: bytesOfKey(end!) });
+    const first = this.#first(prefix);
+    return first && keyValue(first);
+  }
+
+  #first(prefix: string): Version | undefined {
+    let first: Version | undefined;
+    const { mvcc } = this.#node.state;
+    mvcc.range(under(prefix), mvcc.revision, (version) => {
+      if (first === undefined || version.createRevision < first.createRevision) first = version;
+    });
+    return first;
+  }
+
+  /** Who wins, and what they say, from now on. */
+  async *observe(name: Uint8Array, caller: Contender): AsyncGenerator<KeyValueMessage> {
+    const prefix = prefixOf(name);
+    let told = 0;
+    this.leader(name, caller);
+    for (;;) {
+      const first = this.#first(prefix);
+      if (first !== undefined && first.modRevision !== told) {
+        told = first.modRevision;
+        yield keyValue(first);
+        continue;
+      }
+      await this.#next(under(prefix), caller.signal, false);
+    }
+  }
+
+  /** Carries something out if the caller's key is still the one it was made as. */
+  ifStill(
+    { key, revision }: Entry,
+    op: TxnMessage["success"][number],
+    caller: Caller,
+  ): Promise<{ readonly succeeded: boolean }> {
+    const node = this.#node;
+    return this.#step(() =>
+      node.answer(() => {
+        const request: TxnMessage = {
+          compare: [{
+            result: 0,
+            target: 1,
+            key,
+            rangeEnd: NONE,
+            targetUnion: { case: "createRevision", value: BigInt(revision) },
+          }],
+          success: [op],
+          failure: [],
+        };
+        node.guard.txn(caller, request);
+        return node.state.txn(request);
+      })
+    );
+  }
+}

@@ -1,0 +1,91 @@
+// The service `etcdserverpb.Maintenance`.
+
+import type { Handlers } from "../../../grpc/mod.ts";
+import type { Caller } from "../auth/guard.ts";
+import { ServerFault } from "../fault.ts";
+import type { Node } from "../node.ts";
+import { hashKeys } from "../store/hash.ts";
+
+/** Numbers of `AlarmRequest.AlarmAction`. */
+const GET = 0;
+const ACTIVATE = 1;
+
+/** Number of `AlarmType.NONE`: in questions, all of them. */
+const ALL = 0;
+
+/** Handlers of `Maintenance`. */
+export function maintenanceHandlers(node: Node): Handlers {
+  const { guard, state, identity: { memberId } } = node;
+  const header = () => node.header(state.mvcc.revision);
+  const alarms = (which: number) =>
+    [...state.alarms].filter((alarm) => which === ALL || alarm === which)
+      .map((alarm) => ({ memberID: memberId, alarm }));
+  return {
+    Status: (_request: unknown, caller: Caller) =>
+      node.answer(() => {
+        guard.known(caller);
+        const bytes = BigInt(state.mvcc.bytes);
+        return {
+          header: header(),
+          version: node.version,
+          dbSize: bytes,
+          dbSizeInUse: bytes,
+          dbSizeQuota: BigInt(node.limits.quotaBytes),
+          leader: memberId,
+          raftIndex: BigInt(node.index),
+          raftAppliedIndex: BigInt(node.index),
+          raftTerm: node.identity.raftTerm,
+          errors: alarms(ALL).map(({ alarm }) =>
+            `memberID:${memberId} alarm:${alarm === 1 ? "NOSPACE" : "CORRUPT"} `
+          ),
+          isLearner: false,
+          storageVersion: node.version.replace(/\.\d+$/, ".0"),
+          downgradeInfo: { enabled: false, targetVersion: "" },
+        };
+      }),
+    Alarm: (
+      { action, memberID, alarm }: { action: number; memberID: bigint; alarm: number },
+      caller: Caller,
+    ) =>
+      node.answer(() => {
+        if (action === GET) {
+          guard.known(caller);
+          return { header: header(), alarms: alarms(alarm) };
+        }
+        guard.root(caller);
+        if (alarm === ALL || (memberID !== 0n && memberID !== memberId)) {
+          return { header: header(), alarms: [] };
+        }
+        const before = state.alarms.has(alarm);
+        state.setAlarm(alarm, action === ACTIVATE);
+        const told = action === ACTIVATE || before ? [{ memberID: memberId, alarm }] : [];
+        return { header: header(), alarms: told };
+      }),
+    Defragment: (_request: unknown, caller: Caller) =>
+      node.answer(() => {
+        guard.root(caller);
+        return { header: header() };
+      }),
+    Hash: (_request: unknown, caller: Caller) =>
+      node.answer(() => {
+        guard.root(caller);
+        return { header: header(), hash: hashKeys(state.mvcc, state.mvcc.revision) };
+      }),
+    HashKV: ({ revision }: { revision: bigint }, caller: Caller) =>
+      node.answer(() => {
+        guard.root(caller);
+        const at = state.mvcc.readable(Number(revision));
+        return {
+          header: header(),
+          hash: hashKeys(state.mvcc, at),
+          compactRevision: BigInt(state.mvcc.compacted),
+          hashRevision: BigInt(at),
+        };
+      }),
+    MoveLeader: ({ targetID }: { targetID: bigint }, caller: Caller) => {
+      guard.root(caller);
+      if (targetID !== memberId) throw new ServerFault("BAD_LEADER_TRANSFEREE");
+      return { header: header() };
+    },
+  };
+}
