@@ -26,7 +26,7 @@ const SERVICES = [
 ] as const;
 
 /** The version of etcd whose words and codes are spoken. */
-const VERSION = "3.6.16";
+export const VERSION = "3.6.16";
 
 /** Settings of {@linkcode listen}. */
 export interface StoreOptions {

@@ -5,6 +5,7 @@
  *
  * ```text
  * mod   the door
+ * cli   the command
  * listen   a store on a port
  * services   a file a service of etcd
  * node   a store at work: state, watches, time
@@ -21,3 +22,8 @@
  */
 export { listen, Store, type StoreOptions } from "./listen.ts";
 export { type StoreLimits } from "./limits.ts";
+
+if (import.meta.main) {
+  const { main } = await import("./cli/command.ts");
+  await main();
+}

@@ -1,0 +1,135 @@
+// The command line of the store, in etcd's words where it has them.
+
+import { parseArgs } from "node:util";
+
+/** What the command was asked to do. */
+export interface Arguments {
+  readonly help: boolean;
+  readonly version: boolean;
+  /** `host:port` to listen on. */
+  readonly addr: string;
+  readonly name: string;
+  /** Folder the store is kept in; without, it is in memory. */
+  readonly path?: string;
+  /** Limits that were set, by their names in `StoreLimits`. */
+  readonly limits: Readonly<Record<string, number>>;
+}
+
+/** What the command says about itself. */
+export const USAGE: string = `Usage: deno run -A jsr:@sluice/sluice/kv/server [OPTION]
+Runs a store that speaks etcd's API, as one member. Without --path all is in memory.
+      --addr [HOST]:PORT           Where to listen. Also: --listen-client-urls URL. Default :2379.
+      --path DIRECTORY             Where to keep the store. Also: --data-dir DIRECTORY.
+      --name NAME                  Name of the member.
+      --max-txn-ops N              Operations in each list of a transaction.
+      --max-request-bytes N        Bytes of a request.
+      --quota-backend-bytes N      Bytes of the store beyond which writes are refused.
+      --auth-token-ttl SECONDS     How long a token is good for after its last use.
+      --watch-progress-notify-interval DURATION   As 10m, 300ms.
+      --version                    Show the version of etcd that is spoken.
+  -h, --help                       Show this text.
+`;
+
+/** Thrown for a command line that makes no sense. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** Flags of etcd that mean nothing here: of other members, of its log and its files. */
+const IGNORED = [
+  "advertise-client-urls",
+  "listen-peer-urls",
+  "initial-advertise-peer-urls",
+  "initial-cluster",
+  "initial-cluster-state",
+  "initial-cluster-token",
+  "logger",
+  "log-level",
+  "log-outputs",
+  "snapshot-count",
+  "heartbeat-interval",
+  "election-timeout",
+  "max-wals",
+  "auth-token",
+] as const;
+
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** Milliseconds of a duration as Go writes it. */
+function duration(flag: string, text: string): number {
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
+  if (parts.length === 0 || parts.map(([part]) => part).join("") !== text) {
+    throw new UsageError(`--${flag} takes a duration such as 10m or 300ms: got "${text}"`);
+  }
+  return parts.reduce((sum, [, number, unit]) => sum + Number(number) * UNITS[unit!]!, 0);
+}
+
+function count(flag: string, text: string): number {
+  if (!/^\d+$/.test(text)) throw new UsageError(`--${flag} takes a whole number: got "${text}"`);
+  return Number(text);
+}
+
+/** `host:port` of a URL of a listener. */
+function addressOf(urls: string): string {
+  const first = urls.split(",")[0]!;
+  const match = /^http:\/\/([^/]+)\/?$/.exec(first);
+  if (match === null) {
+    throw new UsageError(`--listen-client-urls takes http://HOST:PORT: got ${urls}`);
+  }
+  return match[1]!;
+}
+
+/**
+ * Reads a command line.
+ *
+ * @throws {UsageError} If an option is unknown or lacks its value.
+ */
+export function parseArguments(args: readonly string[]): Arguments {
+  const text = { type: "string" } as const;
+  const flag = { type: "boolean" } as const;
+  const options = {
+    addr: text,
+    "listen-client-urls": text,
+    path: text,
+    "data-dir": text,
+    name: text,
+    "max-txn-ops": text,
+    "max-request-bytes": text,
+    "quota-backend-bytes": text,
+    "auth-token-ttl": text,
+    "watch-progress-notify-interval": text,
+    "experimental-watch-progress-notify-interval": text,
+    "unsafe-no-fsync": flag,
+    version: flag,
+    help: { type: "boolean", short: "h" },
+    ...Object.fromEntries(IGNORED.map((name) => [name, text])),
+  } as const;
+  let values: Record<string, string | boolean | undefined>;
+  try {
+    ({ values } = parseArgs({ args: [...args], options, allowPositionals: false }));
+  } catch (error) {
+    throw new UsageError((error as Error).message, { cause: error });
+  }
+  const given = (name: string): string | undefined => values[name] as string | undefined;
+  const limits: Record<string, number> = {};
+  const set = (limit: string, name: string, read: (flag: string, text: string) => number): void => {
+    const value = given(name);
+    if (value !== undefined) limits[limit] = read(name, value);
+  };
+  set("maxTxnOps", "max-txn-ops", count);
+  set("maxRequestBytes", "max-request-bytes", count);
+  set("quotaBytes", "quota-backend-bytes", count);
+  set("tokenTtl", "auth-token-ttl", (flag, text) => count(flag, text) * 1_000);
+  set("progressInterval", "experimental-watch-progress-notify-interval", duration);
+  set("progressInterval", "watch-progress-notify-interval", duration);
+  const urls = given("listen-client-urls");
+  const path = given("path") ?? given("data-dir");
+  return {
+    help: values["help"] === true,
+    version: values["version"] === true,
+    addr: given("addr") ?? (urls === undefined ? ":2379" : addressOf(urls)),
+    name: given("name") ?? "default",
+    ...(path === undefined ? {} : { path }),
+    limits,
+  };
+}
