@@ -5,7 +5,7 @@
  */
 import { ServerFault } from "../fault.ts";
 import { compareBytes } from "../store/range.ts";
-import { namesKeys, type Permission, Permitted } from "./permissions.ts";
+import { type KeyPermission, namesKeys, Permitted } from "./permissions.ts";
 
 /** Name of the user, and of the role, that may do everything. */
 const ROOT = "root";
@@ -21,7 +21,10 @@ export interface AccountsRecord {
     readonly password?: string;
     readonly roles: readonly string[];
   }[];
-  readonly roles: readonly { readonly name: string; readonly permissions: readonly Permission[] }[];
+  readonly roles: readonly {
+    readonly name: string;
+    readonly permissions: readonly KeyPermission[];
+  }[];
 }
 
 interface User {
@@ -30,7 +33,7 @@ interface User {
   roles: string[];
 }
 
-const ROOT_PERMISSION: Permission = {
+const ROOT_PERMISSION: KeyPermission = {
   permType: 2,
   key: new Uint8Array(0),
   rangeEnd: new Uint8Array([0]),
@@ -44,7 +47,7 @@ const inOrder = <T>(map: ReadonlyMap<string, T>): [string, T][] =>
 /** Users and roles. */
 export class Accounts {
   readonly #users = new Map<string, User>();
-  readonly #roles = new Map<string, readonly Permission[]>();
+  readonly #roles = new Map<string, readonly KeyPermission[]>();
   /** By user; made when asked for, forgotten with every change. */
   readonly #permitted = new Map<string, Permitted>();
   readonly #onRecord: (record: AccountsRecord) => void;
@@ -200,7 +203,7 @@ export class Accounts {
 
   // ---- roles -----------------------------------------------------------------------------------
 
-  #role(name: string): readonly Permission[] {
+  #role(name: string): readonly KeyPermission[] {
     const role = this.#roles.get(name);
     if (role === undefined) throw new ServerFault("ROLE_NOT_FOUND");
     return role;
@@ -226,7 +229,7 @@ export class Accounts {
   }
 
   /** Gives a permission to a role, or changes what it is for. Throws ROLE_NOT_FOUND, …. */
-  grantPermission(name: string, permission: Permission | undefined): void {
+  grantPermission(name: string, permission: KeyPermission | undefined): void {
     if (permission === undefined) throw new ServerFault("PERMISSION_NOT_GIVEN");
     if (!namesKeys(permission)) throw new ServerFault("INVALID_AUTH_MANAGEMENT");
     const others = this.#role(name).filter(({ key, rangeEnd }) =>
@@ -248,7 +251,7 @@ export class Accounts {
   }
 
   /** The permissions of a role. Throws ROLE_NOT_FOUND. */
-  permissionsOf(name: string): readonly Permission[] {
+  permissionsOf(name: string): readonly KeyPermission[] {
     const role = this.#role(name);
     return name === ROOT ? [ROOT_PERMISSION] : role;
   }

@@ -2,28 +2,28 @@
 
 import { type Interval, intervalOf } from "../store/key_text.ts";
 
-/** Numbers of `authpb.Permission.Type`. */
+/** Numbers of `authpb.KeyPermission.Type`. */
 const READ = 0;
 const WRITE = 1;
 
 /** What a permission is for. */
 export type Access = "read" | "write";
 
-/** `authpb.Permission`. */
-export interface Permission {
+/** `authpb.KeyPermission`. */
+export interface KeyPermission {
   readonly permType: number;
   readonly key: Uint8Array;
   readonly rangeEnd: Uint8Array;
 }
 
 /** Whether a permission names keys at all. */
-export function namesKeys({ key, rangeEnd }: Permission): boolean {
+export function namesKeys({ key, rangeEnd }: KeyPermission): boolean {
   if (key.length === 0) return false;
   const { key: first, end } = intervalOf(key, rangeEnd);
   return end === null || first < end;
 }
 
-const grants = ({ permType }: Permission, access: Access): boolean =>
+const grants = ({ permType }: KeyPermission, access: Access): boolean =>
   access === "read" ? permType !== WRITE : permType !== READ;
 
 /** Joins ranges that touch; the result is in order. */
@@ -45,7 +45,7 @@ export class Permitted {
   readonly #ranges: Readonly<Record<Access, readonly Interval[]>>;
 
   /** All that the permissions allow together: ranges of several roles may join. */
-  constructor(permissions: readonly Permission[]) {
+  constructor(permissions: readonly KeyPermission[]) {
     const rangesFor = (access: Access): Interval[] =>
       union(
         permissions.filter((one) => grants(one, access))

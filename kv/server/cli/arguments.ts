@@ -3,7 +3,7 @@
 import { parseArgs } from "node:util";
 
 /** What the command was asked to do. */
-export interface Arguments {
+interface Arguments {
   readonly help: boolean;
   readonly version: boolean;
   /** `host:port` to listen on. */

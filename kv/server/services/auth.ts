@@ -3,7 +3,7 @@
 import { Code, ConnectError, type Handlers } from "../../../grpc/mod.ts";
 import type { Caller } from "../auth/guard.ts";
 import { hashPassword, passwordHas } from "../auth/passwords.ts";
-import type { Permission } from "../auth/permissions.ts";
+import type { KeyPermission } from "../auth/permissions.ts";
 import { ServerFault } from "../fault.ts";
 import type { Node } from "../node.ts";
 
@@ -115,7 +115,7 @@ export function authHandlers(node: Node): Handlers {
       }),
     RoleDelete: ({ role }: UserAndRole, caller: Caller) =>
       change(caller, () => accounts.deleteRole(role)),
-    RoleGrantPermission: ({ name, perm }: Named & { perm?: Permission }, caller: Caller) =>
+    RoleGrantPermission: ({ name, perm }: Named & { perm?: KeyPermission }, caller: Caller) =>
       change(caller, () => accounts.grantPermission(name, perm)),
     RoleRevokePermission: (
       { role, key, rangeEnd }: { role: string; key: Uint8Array; rangeEnd: Uint8Array },

@@ -23,7 +23,7 @@ export interface Contender extends Caller {
 }
 
 /** A key in a contest. */
-export interface Entry {
+export interface Candidate {
   readonly key: Uint8Array;
   /** The revision it was made at: the order of the contest. */
   readonly revision: number;
@@ -66,7 +66,7 @@ export class Contests {
     lease: bigint,
     value: Uint8Array,
     caller: Contender,
-  ): Promise<Entry> {
+  ): Promise<Candidate> {
     const entry = await this.#step(() => this.#enter(name, lease, value, caller));
     try {
       await this.#step(() => this.#waitForFirst(prefixOf(name), entry, caller.signal));
@@ -85,7 +85,7 @@ export class Contests {
     given: bigint,
     value: Uint8Array,
     caller: Contender,
-  ): Entry | Promise<Entry> {
+  ): Candidate | Promise<Candidate> {
     const node = this.#node;
     return node.answer(() => {
       const lease = given === 0n ? node.grant(0n, LEASE_TTL).id : given;
@@ -120,7 +120,7 @@ export class Contests {
     return last;
   }
 
-  async #waitForFirst(prefix: string, entry: Entry, signal: AbortSignal): Promise<void> {
+  async #waitForFirst(prefix: string, entry: Candidate, signal: AbortSignal): Promise<void> {
     for (;;) {
       const before = this.#before(prefix, entry.revision);
       if (before === undefined) return;
@@ -195,7 +195,7 @@ export class Contests {
 
   /** Carries something out if the caller's key is still the one it was made as. */
   ifStill(
-    { key, revision }: Entry,
+    { key, revision }: Candidate,
     op: TxnMessage["success"][number],
     caller: Caller,
   ): Promise<{ readonly succeeded: boolean }> {

@@ -3,7 +3,7 @@
 import type { Handlers } from "../../../grpc/mod.ts";
 import type { Caller } from "../auth/guard.ts";
 import type { Node } from "../node.ts";
-import { type Contender, Contests, type Entry, plain } from "./contest.ts";
+import { type Candidate, type Contender, Contests, plain } from "./contest.ts";
 
 interface LeaderKey {
   readonly name: Uint8Array;
@@ -22,7 +22,7 @@ interface Named {
 
 const NONE = new Uint8Array(0);
 
-function entryOf({ leader }: WithLeader): Entry {
+function entryOf({ leader }: WithLeader): Candidate {
   if (leader === undefined) throw plain('"leader" field must be provided');
   return { key: leader.key, revision: Number(leader.rev), lease: leader.lease };
 }
