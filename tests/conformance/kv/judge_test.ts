@@ -47,6 +47,17 @@ function* reads(clients: readonly ClientRecord[], past: boolean): Iterable<Opera
   }
 }
 
+/** What scans and caches showed. */
+function* looks(clients: readonly ClientRecord[]): Iterable<Operation> {
+  for (const operation of operations(clients)) {
+    const { Input, Output } = operation;
+    if (Input.Type !== "range" || !Output.Range?.KVs[1]) continue;
+    if (Input.Range.Revision !== undefined && Input.Range.Revision === Output.Revision) {
+      yield operation;
+    }
+  }
+}
+
 function* watches(clients: readonly ClientRecord[]): Iterable<WatchRecord> {
   for (const { watches } of clients) {
     for (const watch of watches) {
@@ -190,6 +201,17 @@ const PLANTS: Readonly<Record<string, Plant>> = {
       const at = Responses.findIndex(({ Events }, i) => i > 0 && Events.length > 0);
       const Revision = Responses[at]!.Events.at(-1)!.Revision;
       Responses.splice(at, 0, { Events: [], IsProgressNotify: true, Revision, Time: 1 });
+      return true;
+    }),
+  "a scan or a cache that misses a key": (clients) =>
+    first(looks(clients), ({ Output }) => {
+      Output.Range!.KVs.splice(1, 1);
+      Output.Range!.Count -= 1;
+      return true;
+    }),
+  "a scan or a cache with a value of another time": (clients) =>
+    first(looks(clients), ({ Output }) => {
+      Output.Range!.KVs[1]!.ModRevision -= 1;
       return true;
     }),
   "a wrong read of the past": (clients) =>

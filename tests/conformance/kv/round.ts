@@ -245,16 +245,17 @@ class Troupe {
     return new Actor(this.#scene, new Random(this.#random.below(2 ** 31)), client);
   }
 
-  /** A client that calls and some that watch. */
+  /** A client that calls, some that watch and one that keeps a cache. */
   join(endpoints: readonly string[]): void {
     const calling = this.actor(endpoints).call();
     const watching = Array.from(
       { length: WATCHES },
       () => this.actor(endpoints).watch(this.#end.promise),
     );
-    for (const promise of [calling, ...watching]) promise.catch(() => {});
+    const caching = this.actor(endpoints).cache(this.#end.promise);
+    for (const promise of [calling, caching, ...watching]) promise.catch(() => {});
     this.#calling.push(calling);
-    this.#watching.push(...watching);
+    this.#watching.push(caching, ...watching);
   }
 
   /** Lets all clients come to their end. */

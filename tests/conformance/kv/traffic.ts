@@ -8,8 +8,9 @@ import { kv } from "@sluice/sluice";
 import type { Random } from "../../../support/random.ts";
 import { type ClientRecord, endOf, Recorded, type Recorder, type TxnOp } from "./record.ts";
 
-/** All keys begin so. */
-export const PREFIX = "k/";
+/** All keys begin with the two, of which the first may be a namespace's. */
+const SPACE = "k";
+const PREFIX = "/";
 
 /** How many keys there are. */
 const KEYS = 10;
@@ -22,6 +23,9 @@ const LONGEST_PAUSE_MS = 10;
 
 /** Milliseconds a watch may take for what is left when all is healed. */
 const CATCH_UP_MS = 60_000;
+
+/** Milliseconds of the longest pause between two looks at a cache. */
+const LONGEST_LOOK_MS = 700;
 
 /** Revisions that compactions leave. */
 const KEPT_HISTORY = 150;
@@ -48,8 +52,10 @@ export function newScene(recorder: Recorder): Scene {
 export class Actor {
   readonly #scene: Scene;
   readonly #random: Random;
-  readonly #client: kv.Client;
+  readonly #keyspace: kv.KeyspaceClient;
   readonly #store: Recorded;
+  /** What its keys begin with. */
+  readonly #prefix: string;
   readonly #leases: number[] = [];
   /** Where each key was last seen. */
   readonly #seen = new Map<string, { revision: number; version: number }>();
@@ -57,9 +63,17 @@ export class Actor {
   constructor(scene: Scene, random: Random, client: kv.Client) {
     this.#scene = scene;
     this.#random = random;
-    this.#client = client;
+    // Every third sees its keys by a namespace.
+    const spaced = random.below(3) === 0;
+    this.#prefix = spaced ? PREFIX : SPACE + PREFIX;
+    this.#keyspace = spaced ? client.namespace(SPACE) : client;
     this.record = scene.recorder.client();
-    this.#store = new Recorded(scene.recorder, this.record, client);
+    this.#store = new Recorded(
+      scene.recorder,
+      this.record,
+      this.#keyspace,
+      spaced ? SPACE : "",
+    );
   }
 
   /** What it did. */
@@ -67,7 +81,7 @@ export class Actor {
 
   /** Shows that the store is fresh, as the judge wants it. */
   async first(): Promise<void> {
-    await this.#store.get({ Start: `${PREFIX}0` });
+    await this.#store.get({ Start: `${this.#prefix}0` });
   }
 
   /** Calls until the round is over. */
@@ -82,7 +96,7 @@ export class Actor {
   /** The last call of a round: rejects if it does not get through, though nothing is in the way. */
   async last(): Promise<number> {
     for (let i = 0; i < KEYS; i++) {
-      const response = await this.#store.put(`${PREFIX}${i}`, LAST + this.#scene.values++);
+      const response = await this.#store.put(`${this.#prefix}${i}`, LAST + this.#scene.values++);
       if (response === undefined) throw new Error("A put failed after all faults were healed");
       this.#note(response);
     }
@@ -105,7 +119,7 @@ export class Actor {
   }
 
   #key(): string {
-    return `${PREFIX}${this.#random.below(KEYS)}`;
+    return `${this.#prefix}${this.#random.below(KEYS)}`;
   }
 
   #value(): string {
@@ -118,7 +132,8 @@ export class Actor {
     const dice = this.#random.below(100);
     if (dice < 14) return this.#get(this.#key());
     if (dice < 22) return this.#list();
-    if (dice < 30) return this.#history();
+    if (dice < 29) return this.#history();
+    if (dice < 32) return this.#scan();
     if (dice < 58) return this.#store.put(this.#key(), this.#value());
     if (dice < 70) return this.#store.delete(this.#key());
     if (dice < 80) return this.#swap();
@@ -142,8 +157,8 @@ export class Actor {
   #list(): Promise<kv.GetResponse | undefined> {
     const limit = this.#random.pick([0, 0, 3]);
     return this.#store.get({
-      Start: PREFIX,
-      End: endOf(PREFIX),
+      Start: this.#prefix,
+      End: endOf(this.#prefix),
       ...(limit === 0 ? {} : { Limit: limit }),
       ...(this.#random.below(4) === 0 ? { KeysOnly: true } : {}),
     });
@@ -155,10 +170,26 @@ export class Actor {
     if (revision < 2) return this.#get(this.#key());
     const all = this.#random.below(2) === 0;
     return this.#store.get({
-      Start: all ? PREFIX : this.#key(),
-      ...(all ? { End: endOf(PREFIX) } : {}),
+      Start: all ? this.#prefix : this.#key(),
+      ...(all ? { End: endOf(this.#prefix) } : {}),
       Revision: revision,
     });
+  }
+
+  /** All keys in pages; of what is compacted meanwhile it fails, which is not judged. */
+  async #scan(): Promise<void> {
+    const since = this.#scene.recorder.now();
+    const scan = this.#keyspace.scan({
+      prefix: this.#prefix,
+      pageSize: 1 + this.#random.below(4),
+    });
+    const kvs: kv.KeyValue[] = [];
+    const [, error] = await kv.attempt((async () => {
+      for await (const one of scan) kvs.push(one);
+    })());
+    if (error !== undefined) return failed(error);
+    const range = { Start: this.#prefix, End: endOf(this.#prefix) };
+    this.#store.saw(since, range, scan.revision, kvs);
   }
 
   /** Compare and swap of a key as it was last seen. */
@@ -191,7 +222,7 @@ export class Actor {
     const ops: TxnOp[] = keys.map((key) =>
       this.#random.below(3) === 0 ? { delete: { key } } : { put: { key, value: this.#value() } }
     );
-    ops.push({ get: { key: PREFIX, rangeEnd: endOf(PREFIX), limit: 4 } });
+    ops.push({ get: { key: this.#prefix, rangeEnd: endOf(this.#prefix), limit: 4 } });
     return this.#store.txn({ compare: [], success: ops, failure: [] });
   }
 
@@ -252,20 +283,93 @@ export class Actor {
     }
   }
 
+  /**
+   * Keeps a cache, looks at it now and then, and reads its events, until it shows the round's end.
+   * `until` resolves to the last revision when there is one.
+   */
+  async cache(until: Promise<number>): Promise<void> {
+    const since = this.#scene.recorder.now();
+    const range = { Start: this.#prefix, End: endOf(this.#prefix) };
+    await using cache = this.#keyspace.cache({ prefix: this.#prefix });
+    const following = this.#follow(cache);
+    following.catch(() => {});
+    let end = Infinity;
+    until.then((revision) => end = revision, () => {});
+    for (;;) {
+      const [, error] = await kv.attempt(
+        this.#random.below(3) === 0 ? cache.sync({ timeout: CATCH_UP_MS }) : cache.ready(),
+      );
+      if (error !== undefined) throw error;
+      // Without a pause between: one state of the store.
+      this.#store.saw(since, range, cache.revision, [...cache]);
+      if (Number(cache.revision) >= end) break;
+      await delay(this.#random.below(LONGEST_LOOK_MS));
+      if (end !== Infinity) await cache.waitForRevision(end, { timeout: CATCH_UP_MS });
+    }
+    await cache.close();
+    await following;
+  }
+
+  /** Events of a cache, as a watch of what it caches; where it was read anew another one begins. */
+  async #follow(cache: kv.Cache): Promise<void> {
+    const request = {
+      Key: this.#prefix,
+      Revision: 0,
+      WithPrefix: true,
+      WithProgressNotify: false,
+      WithPrevKV: true,
+    };
+    let record = this.#store.watched(request);
+    /** Events of one revision, which belong together. */
+    let events: kv.WatchEvent[] = [];
+    let revision = 0n;
+    /** What is told up to there was read, not watched. */
+    let readUpTo = 0n;
+    const flush = () => {
+      if (events.length > 0) {
+        const header = { clusterId: 0n, memberId: 0n, raftTerm: 0n, revision };
+        record({ header, events, progressNotify: false });
+      }
+      events = [];
+    };
+    for await (const event of cache.events()) {
+      if (event.type === "resync" || event.revision !== revision) flush();
+      if (event.type === "resync") {
+        record = this.#store.watched(request);
+        readUpTo = event.revision;
+        continue;
+      }
+      if (event.revision <= readUpTo) continue;
+      ({ revision } = event);
+      if (event.type === "delete") {
+        // It tells what was there, not what is.
+        const gone = { key: event.kv.key, value: "", modRevision: revision, version: 0 };
+        events.push({ type: "DELETE", kv: gone as kv.KeyValue, prevKv: event.kv });
+      } else {
+        events.push({
+          type: "PUT",
+          kv: event.kv,
+          ...(event.type === "update" ? { prevKv: event.previous } : {}),
+        });
+      }
+    }
+    flush();
+  }
+
   async #open(next: bigint): Promise<
     { watch: kv.Watch; record: (response: kv.WatchResponse) => void; anew: boolean } | undefined
   > {
     const anew = !this.#scene.over && this.#random.below(3) === 0;
     const one = this.#random.below(3) === 0;
     const request = {
-      key: one ? this.#key() : PREFIX,
+      key: one ? this.#key() : this.#prefix,
       prefix: !one,
       revision: anew ? 0n : next,
       progressNotify: this.#random.below(2) === 0,
       prevKv: this.#random.below(2) === 0,
       fragment: this.#random.below(4) === 0,
     };
-    const [watch] = await kv.attempt(this.#client.watch(request));
+    const [watch] = await kv.attempt(this.#keyspace.watch(request));
     if (watch === undefined) return undefined;
     const record = this.#store.watched({
       Key: request.key,
@@ -276,4 +380,9 @@ export class Actor {
     });
     return { watch, record, anew };
   }
+}
+
+/** A failure that is not judged; any other is this module's fault. */
+function failed(error: Error): void {
+  if (!(error instanceof kv.KvError)) throw error;
 }
