@@ -1,17 +1,17 @@
 // The time of a store, which tests may move.
 
-/** Milliseconds, monotonic: they say how much time passes, not what time it is. */
-export interface Clock {
-  now(): number;
-}
+import { type Clock, systemClock } from "../clock.ts";
+
+/** What tells the time: milliseconds since some moment. */
+export type Now = Pick<Clock, "now">;
 
 /** A clock that runs with another and may be put forward. */
-export class StoreClock implements Clock {
-  readonly #base: Clock;
+export class StoreClock implements Now {
+  readonly #base: Now;
   #ahead = 0;
 
-  /** @param base The system's monotonic clock by default. */
-  constructor(base: Clock = performance) {
+  /** Runs with `base`; with the system's clock by default. */
+  constructor(base: Now = systemClock) {
     this.#base = base;
   }
 

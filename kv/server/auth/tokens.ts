@@ -1,6 +1,6 @@
 // Tokens of those who have logged in: random, and good for some time after they were last used.
 
-import type { Clock } from "../clock.ts";
+import type { Now } from "../clock.ts";
 import { ServerFault } from "../fault.ts";
 
 /** Tokens there are at most. */
@@ -16,13 +16,13 @@ interface Session {
 
 /** Tokens and whose they are. Those used last stand last. */
 export class Tokens {
-  readonly #clock: Clock;
+  readonly #clock: Now;
   readonly #ttl: number;
   readonly #sessions = new Map<string, Session>();
   #count = 0;
 
   /** `ttl` in milliseconds. */
-  constructor(clock: Clock, ttl: number) {
+  constructor(clock: Now, ttl: number) {
     this.#clock = clock;
     this.#ttl = ttl;
   }
