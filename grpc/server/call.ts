@@ -19,6 +19,7 @@ import { readMetadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
 import { toStatusError } from "../wire/status.ts";
 import type { CallHead } from "./call_head.ts";
+import { isAbort, isThenable, iteratorOf } from "./handler_result.ts";
 import { ReplyStream, type ServerCallSettings } from "./reply_stream.ts";
 import { RequestWatch } from "./request_watch.ts";
 
@@ -399,22 +400,4 @@ export class ServerCall extends ReplyStream implements Call {
     this.#responses = null;
     if (responses !== null) this.#endResponses(responses);
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null)?.then === "function";
-}
-
-/** Whether an error says only that the handler learnt of its call's end. */
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === "AbortError";
-}
-
-function iteratorOf(result: unknown, method: Method): AsyncIterator<unknown> {
-  if (result !== null && typeof result === "object" && Symbol.asyncIterator in result) {
-    return (result as AsyncIterable<unknown>)[Symbol.asyncIterator]();
-  }
-  throw new TypeError(
-    `Cannot stream responses of ${method.path}: the handler must return an async iterable`,
-  );
 }

@@ -2,38 +2,18 @@ import { assert, assertEquals } from "@std/assert";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { StringValueSchema } from "@bufbuild/protobuf/wkt";
 import { grpc, http } from "@sluice/sluice";
-import { printed } from "../../../support/console.ts";
 import { data, headers } from "../../../support/frames.ts";
 import { GREETER, type Request } from "../../../support/greeter.ts";
+import { callFields, EMPTY_MESSAGE } from "../../../support/raw_call.ts";
 import { RawH2 } from "../../../support/raw_h2.ts";
 
 const MAX_HEADER_LIST_SIZE = 6;
-
-function call(method: string, ...more: string[]): string[] {
-  return [
-    ":method",
-    "POST",
-    ":scheme",
-    "http",
-    ":path",
-    `/${method}`,
-    ":authority",
-    "localhost",
-    "te",
-    "trailers",
-    "content-type",
-    "application/grpc",
-    ...more,
-  ];
-}
 
 function serve(handlers: grpc.Handlers, options: Partial<grpc.ServerOptions> = {}) {
   const registrar = new grpc.Registrar();
   registrar.register(GREETER, handlers);
   return grpc.listen({ addr: "127.0.0.1:0", registrar, drainTimeout: 100, ...options });
 }
-
-const EMPTY = new Uint8Array(5);
 
 /** Fields of a line of the transcript, whose values have no blanks. */
 function fieldsOf(line: string): [string, string][] {
@@ -67,7 +47,10 @@ Deno.test("an answer fits the client's SETTINGS_MAX_HEADER_LIST_SIZE and keeps i
         server.port,
         ...(limit === undefined ? [] : [[MAX_HEADER_LIST_SIZE, limit] as [number, number]]),
       );
-      await raw.send(headers(1, call(`test.Greeter/${method}`)), data(1, EMPTY, true));
+      await raw.send(
+        headers(1, callFields(`test.Greeter/${method}`)),
+        data(1, EMPTY_MESSAGE, true),
+      );
       const fields = fieldsOf(await raw.line("HEADERS 1 END_STREAM"));
       const size = fields.reduce((sum, [name, value]) => sum + name.length + value.length + 32, 0);
       assert(size <= (limit ?? Infinity), `${size} > ${limit}`);
@@ -90,7 +73,7 @@ Deno.test("an answer fits the client's SETTINGS_MAX_HEADER_LIST_SIZE and keeps i
   }
 });
 
-Deno.test("echoed metadata of any octets are left out, and onError hears their name and the rule", async () => {
+Deno.test("echoed metadata of any bytes are left out, and onError hears their name and the rule", async () => {
   const told: string[] = [];
   const echo = (
     _: Request,
@@ -127,15 +110,15 @@ Deno.test("echoed metadata of any octets are left out, and onError hears their n
   const count1 = Uint8Array.of(0, 0, 0, 0, 2, 0x18, 1);
   const id = ["x-id", "caf\xe9"];
   await raw.send(
-    headers(1, call("test.Greeter/SayHello", ...id)),
-    data(1, EMPTY, true),
-    headers(3, call("test.Greeter/SayHello", ...id)),
+    headers(1, callFields("test.Greeter/SayHello", ...id)),
+    data(1, EMPTY_MESSAGE, true),
+    headers(3, callFields("test.Greeter/SayHello", ...id)),
     data(3, count1, true),
-    headers(5, call("test.Greeter/SumSizes", ...id)),
-    data(5, EMPTY, true),
-    headers(7, call("test.Greeter/ListReplies", ...id)),
-    data(7, EMPTY, true),
-    headers(9, call("test.Greeter/Chat", ...id, "grpc-timeout", "20m")),
+    headers(5, callFields("test.Greeter/SumSizes", ...id)),
+    data(5, EMPTY_MESSAGE, true),
+    headers(7, callFields("test.Greeter/ListReplies", ...id)),
+    data(7, EMPTY_MESSAGE, true),
+    headers(9, callFields("test.Greeter/Chat", ...id, "grpc-timeout", "20m")),
   );
   for (const [stream, status] of [[1, 0], [3, 5], [5, 10], [7, 15], [9, 4]] as const) {
     const line = await raw.line(`HEADERS ${stream} END_STREAM`);
@@ -162,7 +145,7 @@ Deno.test("names the protocol keeps for itself are not sent, and told", async ()
     },
   }, { onError: (error) => told.push((error as Error).message) });
   const raw = await RawH2.open(server.port);
-  await raw.send(headers(1, call("test.Greeter/SayHello")), data(1, EMPTY, true));
+  await raw.send(headers(1, callFields("test.Greeter/SayHello")), data(1, EMPTY_MESSAGE, true));
   assertEquals(fieldsOf(await raw.line("HEADERS 1 END_STREAM")), [["grpc-status", "0"], [
     "x-mine",
     "1",
@@ -190,7 +173,7 @@ Deno.test("repeated metadata are sent apart", async () => {
     },
   });
   const raw = await RawH2.open(server.port);
-  await raw.send(headers(1, call("test.Greeter/SayHello")), data(1, EMPTY, true));
+  await raw.send(headers(1, callFields("test.Greeter/SayHello")), data(1, EMPTY_MESSAGE, true));
   const trailers = fieldsOf(await raw.line("HEADERS 1 END_STREAM"));
   const expected = [["x-a", "1"], ["x-a", "2"], ["x-b", "3"], ["x-d-bin", "AQ"], [
     "x-d-bin",
@@ -215,7 +198,7 @@ Deno.test("codes that are none are UNKNOWN, and told", async () => {
   let id = -1;
   for (code of [0, 17, -1, 1.5, NaN, "5", undefined, {}]) {
     id += 2;
-    await raw.send(headers(id, call("test.Greeter/SayHello")), data(id, EMPTY, true));
+    await raw.send(headers(id, callFields("test.Greeter/SayHello")), data(id, EMPTY_MESSAGE, true));
     const line = await raw.line(`HEADERS ${id} END_STREAM`);
     assert(line.includes("grpc-status=2 ") && line.includes("grpc-message=odd"), line);
   }
@@ -234,8 +217,8 @@ Deno.test("compress: clients that take deflate alone get it", async () => {
   for (const [i, accept] of accepts.entries()) {
     const id = 2 * i + 1;
     await raw.send(
-      headers(id, call("test.Greeter/SayHello", "grpc-accept-encoding", accept)),
-      data(id, EMPTY, true),
+      headers(id, callFields("test.Greeter/SayHello", "grpc-accept-encoding", accept)),
+      data(id, EMPTY_MESSAGE, true),
     );
     await raw.line(`HEADERS ${id} END_STREAM`);
   }
@@ -274,7 +257,7 @@ Deno.test("what clients send is not answered at any length", async () => {
       ...length,
     );
     const body = new Uint8Array([...message, ...text]);
-    await raw.send(headers(id, call(method)));
+    await raw.send(headers(id, callFields(method)));
     for (let at = 0; at < body.length; at += 16_384) {
       const end = at + 16_384;
       await raw.send(data(id, body.subarray(at, end), end >= body.length));
@@ -284,67 +267,6 @@ Deno.test("what clients send is not answered at any length", async () => {
   }
   assert(raw.received < 2000, `${raw.received}`);
   await raw.close();
-});
-
-Deno.test("errors of handlers are printed once unless onError takes them; null silences", async () => {
-  const handlers = {
-    SayHello: () => {
-      throw new Error("a bug");
-    },
-  };
-  for (const [onError, lines] of [[undefined, 1], [null, 0], [() => {}, 0]] as const) {
-    const output = await printed(async () => {
-      await using server = serve(handlers, onError === undefined ? {} : { onError });
-      const raw = await RawH2.open(server.port);
-      await raw.send(headers(1, call("test.Greeter/SayHello")), data(1, EMPTY, true));
-      await raw.line("HEADERS 1 END_STREAM");
-      await raw.close();
-    });
-    assertEquals(output.length, lines);
-    if (lines === 0) continue;
-    assert(output[0]!.includes("/test.Greeter/SayHello"), output[0]);
-    assert(output[0]!.includes("a bug") && output[0]!.includes("answer_test.ts"), output[0]);
-  }
-});
-
-Deno.test("services without onError of their own tell the server's, in every protocol", async () => {
-  const told: string[] = [];
-  const output = await printed(async () => {
-    for (const own of [false, true]) {
-      for (const servers of ["takes", "null"]) {
-        const registrar = new grpc.Registrar();
-        registrar.register(GREETER, {
-          SayHello: () => {
-            throw new Error("a bug");
-          },
-        });
-        await using server = http.listen({
-          addr: "127.0.0.1:0",
-          registrar: own
-            ? grpc.mount({ registrar, onError: (_, method) => told.push(`own ${method}`) })
-            : registrar,
-          onError: servers === "null" ? null : (_, stream) => told.push(`server's ${stream?.path}`),
-        });
-        const raw = await RawH2.open(server.port);
-        await raw.send(headers(1, call("test.Greeter/SayHello")), data(1, EMPTY, true));
-        await raw.line("HEADERS 1 END_STREAM");
-        await raw.close();
-        const response = await fetch(`http://${server.addr}/test.Greeter/SayHello`, {
-          method: "POST",
-          headers: { "content-type": "application/json" },
-          body: "{}",
-        });
-        await response.text();
-      }
-    }
-  });
-  assertEquals(output, []);
-  const path = "/test.Greeter/SayHello";
-  assertEquals(told, [
-    "server's undefined",
-    `server's ${path}`,
-    ...Array.from({ length: 4 }, () => `own ${path}`),
-  ]);
 });
 
 Deno.test("gRPC-Web and Connect: metadata a client does not take are left out of the head", async () => {
@@ -363,9 +285,9 @@ Deno.test("gRPC-Web and Connect: metadata a client does not take are left out of
   });
   const raw = await RawH2.open(server.port, [MAX_HEADER_LIST_SIZE, 600]);
   for (const [id, type] of [[1, "application/grpc-web"], [3, "application/proto"]] as const) {
-    const fields = call("test.Greeter/SayHello");
+    const fields = callFields("test.Greeter/SayHello");
     fields[fields.indexOf("application/grpc")] = type;
-    await raw.send(headers(id, fields), data(id, id === 1 ? EMPTY : "", true));
+    await raw.send(headers(id, fields), data(id, id === 1 ? EMPTY_MESSAGE : "", true));
     const line = await raw.line(`HEADERS ${id}`);
     assert(line.includes(":status=200") && line.includes(`content-type=${type}`), line);
     assert(!line.includes("x-large"), line);
@@ -397,8 +319,8 @@ Deno.test("fields that hold one value are refused if they are repeated", async (
     for (const [i, fields] of repeated.entries()) {
       const id = 2 * i + 1;
       await raw.send(
-        headers(id, call("test.Greeter/SayHello", ...fields)),
-        data(id, EMPTY, true),
+        headers(id, callFields("test.Greeter/SayHello", ...fields)),
+        data(id, EMPTY_MESSAGE, true),
       );
       const answer = Object.fromEntries(fieldsOf(await raw.line(`HEADERS ${id} `)));
       const { [":status"]: status, "grpc-status": code = "" } = answer;
