@@ -299,7 +299,12 @@ export class Actor {
       const [, error] = await kv.attempt(
         this.#random.below(3) === 0 ? cache.sync({ timeout: CATCH_UP_MS }) : cache.ready(),
       );
-      if (error !== undefined) throw error;
+      if (error !== undefined) {
+        if (end !== Infinity) throw error;
+        failed(error);
+        await delay(this.#random.below(LONGEST_LOOK_MS));
+        continue;
+      }
       // Without a pause between: one state of the store.
       this.#store.saw(since, range, cache.revision, [...cache]);
       if (Number(cache.revision) >= end) break;
