@@ -9,6 +9,7 @@ import { huffmanEncode, huffmanLength } from "../../../http/hpack/huffman.ts";
 import { encodeInteger } from "../../../http/hpack/integer.ts";
 import { Decoder, type FieldBlock, HpackError } from "../../../http/hpack/mod.ts";
 import { fromHex } from "./hex.ts";
+import { cpuTime } from "../../../support/cpu_time.ts";
 
 function decode(decoder: Decoder, hex: string): FieldBlock {
   const octets = fromHex(hex);
@@ -341,11 +342,11 @@ Deno.test("decode() takes little memory and time for a block that expands 4,000-
   const decoder = new Decoder({ maxHeaderListSize: 16_384 });
   decode(decoder, "4001 617f 8d1e" + "62".repeat(3980));
   const bomb = new Uint8Array(1_000_000).fill(0xbe);
-  const started = performance.now();
+  const started = cpuTime();
   const block = decoder.decode(bomb, 0, bomb.length);
   assertEquals([block.truncated, block.fields.length], [true, 8]);
   assertEquals(block.size, 4013 * 1_000_000);
-  assert(performance.now() - started < 2000);
+  assert(cpuTime() - started < 2000);
 });
 
 Deno.test("decode() gives equal blocks as one object, from the third on", () => {

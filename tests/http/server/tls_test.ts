@@ -522,7 +522,7 @@ peerTest("handshakeTimeout ends handshakes that do not end", { needs }, async ()
     }
     const ms = await untilClosed(conn);
     clearInterval(timer);
-    assert(ms > 150 && ms < 2000, `closed after ${ms} ms`);
+    assert(ms > 150 && ms < 8000, `closed after ${ms} ms`);
   }
   assertEquals(errors.splice(0), Array(2).fill("TLS handshake timeout"));
   // What is no handshake does not wait for that.
@@ -597,5 +597,5 @@ peerTest("close() does not wait for handshakes", { needs }, async () => {
   const since = performance.now();
   await server.close();
   await closed;
-  assert(performance.now() - since < 2000);
+  assert(performance.now() - since < 8000);
 });
