@@ -56,10 +56,8 @@ export class H2Exchange extends Stream implements ClientExchange {
   #body: BodyBuffer | null = null;
   /** The body, if it is read whole. */
   #whole: AnnouncedBody | null = null;
-  #ended = false;
-  /** The response was read to its end. */
-  #done = false;
-  #reason: Error | null = null;
+  /** How the exchange ended for its user: the response was read to its end, or why it cannot be. */
+  #outcome: "read" | Error | null = null;
   #wake: (() => void) | null = null;
   #onContinue: (() => void) | null = null;
   #deadline: Deadline | null = null;
@@ -120,7 +118,6 @@ export class H2Exchange extends Stream implements ClientExchange {
     this.answered = true;
     if (this.#head !== null) {
       this.trailers = keepTrailers(block.fields);
-      this.#ended = end;
     } else {
       const head = responseHead(block);
       if (head.status < 200) {
@@ -154,7 +151,6 @@ export class H2Exchange extends Stream implements ClientExchange {
         fields: block.fields.slice(2),
         length: end || bodiless ? 0 : head.contentLength,
       };
-      this.#ended = end;
     }
     this.#notify();
   }
@@ -172,7 +168,6 @@ export class H2Exchange extends Stream implements ClientExchange {
   }
 
   onEnd(): void {
-    this.#ended = true;
     this.#stopWatching();
     this.#notify();
     // A server that has answered does not want the rest of the request.
@@ -184,14 +179,23 @@ export class H2Exchange extends Stream implements ClientExchange {
     this.#stopWatching();
     this.onOver?.(error);
     // RFC 9113 §8.1: a complete response stands, even if the stream was reset after it.
-    if (this.#ended) return;
-    this.#reason ??= error;
+    if (this.#complete) return;
+    this.#outcome ??= error;
     this.#notify();
   }
 
   #stopWatching(): void {
     this.#deadline?.stop();
     this.#writeDeadline?.stop();
+  }
+
+  /** Whether the response has come whole. */
+  get #complete(): boolean {
+    return this.remote === "ended";
+  }
+
+  #check(): void {
+    if (this.#outcome instanceof Error) throw this.#outcome;
   }
 
   #notify(): void {
@@ -230,11 +234,11 @@ export class H2Exchange extends Stream implements ClientExchange {
   // ---- request ---------------------------------------------------------------------------------
 
   write(piece: Uint8Array): Promise<void> | undefined {
-    if (this.#reason !== null) throw this.#reason;
+    this.#check();
     const { length } = this.#start;
     checkSent(length, this.#sent + piece.length);
     this.#sent += piece.length;
-    if (this.#ended) throw new ConnectionLostError(ANSWERED_EARLY, "maybe");
+    if (this.#complete) throw new ConnectionLostError(ANSWERED_EARLY, "maybe");
     if (!this.sendable || piece.length === 0) return undefined;
     return this.#send(piece, false);
   }
@@ -260,7 +264,7 @@ export class H2Exchange extends Stream implements ClientExchange {
 
   finish(piece: Uint8Array | null = null, trailers: FlatHeaders | null = null): void {
     const { length } = this.#start;
-    if (length === 0 || this.#reason !== null || !this.sendable) return;
+    if (length === 0 || this.#outcome instanceof Error || !this.sendable) return;
     checkEnd("request", length, this.#sent + (piece?.length ?? 0));
     const trailing = trailers !== null && trailers.length > 0;
     if (trailing) this.checkFields(trailers);
@@ -295,7 +299,7 @@ export class H2Exchange extends Stream implements ClientExchange {
       this.finish();
     }
     while (this.#head === null) {
-      if (this.#reason !== null) throw this.#reason;
+      this.#check();
       await this.#wait("headTimeout");
     }
     return this.#head;
@@ -305,9 +309,9 @@ export class H2Exchange extends Stream implements ClientExchange {
     if (this.#head === null) await this.head();
     let piece: Uint8Array | null;
     while ((piece = this.#body?.take() ?? null) === null) {
-      if (this.#reason !== null) throw this.#reason;
-      if (this.#ended) {
-        this.#done = true;
+      this.#check();
+      if (this.#complete) {
+        this.#outcome = "read";
         return null;
       }
       await this.#wait("bodyTimeout");
@@ -316,7 +320,7 @@ export class H2Exchange extends Stream implements ClientExchange {
     if (this.#body!.length > 0) {
       const turn = ready();
       if (turn !== undefined) await turn;
-    } else if (this.#ended) this.#done = true;
+    } else if (this.#complete) this.#outcome ??= "read";
     return piece;
   }
 
@@ -328,11 +332,11 @@ export class H2Exchange extends Stream implements ClientExchange {
     }
     this.#whole = whole;
     for (;;) {
-      if (this.#reason !== null) throw this.#reason;
-      if (this.#ended) break;
+      this.#check();
+      if (this.#complete) break;
       await this.#wait("bodyTimeout");
     }
-    this.#done = true;
+    this.#outcome = "read";
     return whole.take();
   }
 
@@ -341,8 +345,9 @@ export class H2Exchange extends Stream implements ClientExchange {
   }
 
   abort(reason: Error): void {
-    if (this.#done || this.#reason !== null) return;
-    this.#reason = reason ?? new ConnectionLostError("Exchange was given up", "maybe");
+    if (this.#outcome !== null) return;
+    const error = reason ?? new ConnectionLostError("Exchange was given up", "maybe");
+    this.#outcome = error;
     this.#stopWatching();
     // What came and was not read would look like the whole of it, or the end.
     if (this.#body !== null) {
@@ -350,16 +355,16 @@ export class H2Exchange extends Stream implements ClientExchange {
       this.#body.clear();
     }
     if (!this.closed) this.reset(ErrorCode.CANCEL);
-    this.onOver?.(this.#reason);
+    this.onOver?.(error);
     this.#notify();
-    this.#suspect();
+    this.#suspect(error);
   }
 
   /** An exchange that was given up for want of an answer may show that its connection is gone. */
-  #suspect(): void {
+  #suspect(error: Error): void {
     const now = this.#time.clock.now();
     const waited = now - this.#since;
     if (now - this.#session.lastInputAt < waited * QUIET_SHARE) return;
-    if (waited >= QUIET_MS || this.#reason!.name === "TimeoutError") this.#onQuiet(this.#session);
+    if (waited >= QUIET_MS || error.name === "TimeoutError") this.#onQuiet(this.#session);
   }
 }
