@@ -19,6 +19,7 @@
  * ```text
  * mod   the door
  * server   a store in this process, with an entry of its own
+ * cli   the command
  * client   what users hold
  * namespace   a part of the keys
  * keyspace_client   what is made of a keyspace, for all keys and for a part of them
@@ -176,3 +177,8 @@ export type {
   UpdateResponse,
 } from "./values/conditional.ts";
 export { Watch } from "./watch.ts";
+
+if (import.meta.main) {
+  const { main } = await import("./cli/command.ts");
+  await main();
+}
