@@ -6,6 +6,7 @@ import {
   type ClientRecord,
   type EventRecord,
   type KeyRecord,
+  type LookRecord,
   type Operation,
   type ResponseRecord,
   valueOf,
@@ -47,8 +48,8 @@ function* reads(clients: readonly ClientRecord[], past: boolean): Iterable<Opera
   }
 }
 
-/** What scans and caches showed. */
-function* looks(clients: readonly ClientRecord[]): Iterable<Operation> {
+/** Scans. */
+function* scans(clients: readonly ClientRecord[]): Iterable<Operation> {
   for (const operation of operations(clients)) {
     const { Input, Output } = operation;
     if (Input.Type !== "range" || !Output.Range?.KVs[1]) continue;
@@ -56,6 +57,11 @@ function* looks(clients: readonly ClientRecord[]): Iterable<Operation> {
       yield operation;
     }
   }
+}
+
+/** What caches showed. */
+function* looks(clients: readonly ClientRecord[]): Iterable<LookRecord> {
+  for (const { looks } of clients) yield* looks.filter(({ Range }) => Range.KVs[1] !== undefined);
 }
 
 function* watches(clients: readonly ClientRecord[]): Iterable<WatchRecord> {
@@ -203,15 +209,21 @@ const PLANTS: Readonly<Record<string, Plant>> = {
       Responses.splice(at, 0, { Events: [], IsProgressNotify: true, Revision, Time: 1 });
       return true;
     }),
-  "a scan or a cache that misses a key": (clients) =>
-    first(looks(clients), ({ Output }) => {
+  "a scan that misses a key": (clients) =>
+    first(scans(clients), ({ Output }) => {
       Output.Range!.KVs.splice(1, 1);
       Output.Range!.Count -= 1;
       return true;
     }),
-  "a scan or a cache with a value of another time": (clients) =>
-    first(looks(clients), ({ Output }) => {
-      Output.Range!.KVs[1]!.ModRevision -= 1;
+  "a cache that misses a key": (clients) =>
+    first(looks(clients), ({ Range }) => {
+      Range.KVs.splice(1, 1);
+      Range.Count -= 1;
+      return true;
+    }),
+  "a cache with a value of another time": (clients) =>
+    first(looks(clients), ({ Range }) => {
+      Range.KVs[1]!.ModRevision -= 1;
       return true;
     }),
   "a wrong read of the past": (clients) =>
@@ -229,7 +241,8 @@ const PLANTS: Readonly<Record<string, Plant>> = {
 
 peerTest("judge", { needs }, async (t) => {
   const folder = await Deno.makeTempDir({ prefix: "sluice-report" });
-  const options = { etcd: JUDGED_ETCD!, seed: 7, members: 1, faults: 2 };
+  // Without faults no outcome is open: then a fault that is planted is found at once.
+  const options = { etcd: JUDGED_ETCD!, seed: 7, members: 1, faults: 0 };
   const { clients } = await playRound(options, folder);
   try {
     await t.step("accepts what a real round did", async () => {

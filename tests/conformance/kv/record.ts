@@ -118,10 +118,17 @@ export interface WatchRecord {
   Responses: ResponseRecord[];
 }
 
+/** What a cache showed at a revision. */
+export interface LookRecord {
+  Request: Input;
+  Range: { KVs: KeyRecord[]; Count: number };
+}
+
 /** What one client did and saw. */
 export interface ClientRecord {
   readonly operations: Operation[];
   readonly watches: WatchRecord[];
+  readonly looks: LookRecord[];
 }
 
 const utf8 = new TextEncoder();
@@ -169,7 +176,7 @@ export class Recorder {
 
   /** Begins the record of a client. */
   client(): ClientRecord {
-    const record = { operations: [], watches: [] };
+    const record = { operations: [], watches: [], looks: [] };
     this.clients.push(record);
     return record;
   }
@@ -192,6 +199,7 @@ export async function writeReport(
     await Deno.writeTextFile(`${folder}/client-${i}/operations.json`, lines(operations));
     await Deno.writeTextFile(`${folder}/client-${i}/watch.json`, lines(watches));
   }
+  await Deno.writeTextFile(`${folder}/looks.json`, lines(clients.flatMap(({ looks }) => looks)));
   await Deno.writeTextFile(
     `${folder}/traffic.json`,
     JSON.stringify({ expectuniquerevision: false }),
@@ -376,21 +384,28 @@ export class Recorded {
     );
   }
 
-  /**
-   * What somebody found the store to be at a revision, at some time since `since`: pages of a scan, the
-   * contents of a cache.
-   */
-  saw(since: number, range: RangeOptions, revision: bigint, kvs: readonly kv.KeyValue[]): void {
+  /** What a scan found, which began at `since`: the store as it was at a revision, at some time since. */
+  scanned(since: number, range: RangeOptions, revision: bigint, kvs: readonly kv.KeyValue[]): void {
     this.#record.operations.push({
       ClientId: this.#recorder.stream(),
-      Input: { Type: "range", Range: { ...this.#range(range), Revision: Number(revision) } },
+      Input: this.#at(range, revision),
       Call: since,
-      Output: {
-        Range: { KVs: kvs.map((kv) => keyOf(kv, this.#prefix)), Count: kvs.length },
-        Revision: Number(revision),
-      },
+      Output: { Range: this.#found(kvs), Revision: Number(revision) },
       Return: this.#recorder.now(),
     });
+  }
+
+  /** What a cache shows: the store as it was at a revision, whenever that was. */
+  looked(range: RangeOptions, revision: bigint, kvs: readonly kv.KeyValue[]): void {
+    this.#record.looks.push({ Request: this.#at(range, revision), Range: this.#found(kvs) });
+  }
+
+  #at(range: RangeOptions, revision: bigint): Input {
+    return { Type: "range", Range: { ...this.#range(range), Revision: Number(revision) } };
+  }
+
+  #found(kvs: readonly kv.KeyValue[]): { KVs: KeyRecord[]; Count: number } {
+    return { KVs: kvs.map((kv) => keyOf(kv, this.#prefix)), Count: kvs.length };
   }
 
   /** Begins the record of a watch. */

@@ -189,7 +189,7 @@ export class Actor {
     })());
     if (error !== undefined) return failed(error);
     const range = { Start: this.#prefix, End: endOf(this.#prefix) };
-    this.#store.saw(since, range, scan.revision, kvs);
+    this.#store.scanned(since, range, scan.revision, kvs);
   }
 
   /** Compare and swap of a key as it was last seen. */
@@ -288,8 +288,8 @@ export class Actor {
    * `until` resolves to the last revision when there is one.
    */
   async cache(until: Promise<number>): Promise<void> {
-    const since = this.#scene.recorder.now();
     const range = { Start: this.#prefix, End: endOf(this.#prefix) };
+    let last = 0n;
     await using cache = this.#keyspace.cache({ prefix: this.#prefix });
     const following = this.#follow(cache);
     following.catch(() => {});
@@ -305,8 +305,10 @@ export class Actor {
         await delay(this.#random.below(LONGEST_LOOK_MS));
         continue;
       }
+      if (cache.revision < last) throw new Error(`A cache went back from ${last}`);
+      last = cache.revision;
       // Without a pause between: one state of the store.
-      this.#store.saw(since, range, cache.revision, [...cache]);
+      this.#store.looked(range, last, [...cache]);
       if (Number(cache.revision) >= end) break;
       await delay(this.#random.below(LONGEST_LOOK_MS));
       if (end !== Infinity) await cache.waitForRevision(end, { timeout: CATCH_UP_MS });

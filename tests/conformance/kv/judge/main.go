@@ -3,17 +3,22 @@
 package main
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"reflect"
 	"time"
 
+	"go.etcd.io/etcd/tests/v3/robustness/model"
 	"go.etcd.io/etcd/tests/v3/robustness/report"
 	"go.etcd.io/etcd/tests/v3/robustness/validate"
 	"go.uber.org/zap"
 )
 
 // How long the search for an order of all operations may take.
-const linearizationLimit = 5 * time.Minute
+const linearizationLimit = 3 * time.Minute
 
 func must[T any](value T, err error) T {
 	if err != nil {
@@ -21,6 +26,39 @@ func must[T any](value T, err error) T {
 		os.Exit(2)
 	}
 	return value
+}
+
+// What a cache showed, at a revision; when, nobody says.
+type look struct {
+	Request model.EtcdRequest
+	Range   model.RangeResponse
+}
+
+// Compares what caches showed with what the store was at their revision. Returns how many there were.
+func judgeLooks(path string, persisted []model.EtcdRequest) (int, error) {
+	file, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	defer must(file, err).Close()
+	replay := model.NewReplay(persisted)
+	count := 0
+	for decoder := json.NewDecoder(file); decoder.More(); count++ {
+		var one look
+		if err := decoder.Decode(&one); err != nil {
+			return count, err
+		}
+		state, err := replay.StateForRevision(one.Request.Range.Revision)
+		if err != nil {
+			return count, err
+		}
+		_, want := state.Step(one.Request)
+		if !reflect.DeepEqual(want.Range, &one.Range) {
+			return count, fmt.Errorf("at revision %d a cache showed %+v, not %+v",
+				one.Request.Range.Revision, one.Range, *want.Range)
+		}
+	}
+	return count, nil
 }
 
 func main() {
@@ -45,7 +83,13 @@ func main() {
 		watches += len(client.Watch)
 		events += client.WatchEventCount()
 	}
-	fmt.Printf("%d operations, %d watches, %d events, %d persisted\n", operations, watches, events, len(persisted))
+	looks, looked := judgeLooks(folder+"/looks.json", persisted)
+	fmt.Printf("%d operations, %d watches, %d events, %d looks at caches, %d persisted\n", operations, watches,
+		events, looks, len(persisted))
+	if looked != nil {
+		fmt.Println(looked)
+		os.Exit(1)
+	}
 	if err := result.Error(); err != nil {
 		if os.Getenv("JUDGE_HISTORY") != "" {
 			_ = result.Linearization.Visualize(log, os.Getenv("JUDGE_HISTORY"))
