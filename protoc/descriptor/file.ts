@@ -1,17 +1,15 @@
-import {
-  type EnumNode,
-  type ExtensionRangeNode,
-  type FieldNode,
-  FieldType,
-  type FileNode,
-  Label,
-  type MessageNode,
-  type OneofNode,
-  type OptionsNode,
-  type RangeNode,
-  type ServiceNode,
-  Visibility,
+import type {
+  EnumNode,
+  ExtensionRangeNode,
+  FieldNode,
+  FileNode,
+  MessageNode,
+  OneofNode,
+  OptionsNode,
+  RangeNode,
+  ServiceNode,
 } from "../syntax/ast.ts";
+import { FieldType, Label, Visibility } from "../syntax/kinds.ts";
 import { serializeOptions } from "./retention.ts";
 import { WireWriter } from "../value/wire.ts";
 import type { SourceInfo } from "../syntax/source_info.ts";

@@ -1,9 +1,5 @@
-import {
-  FieldType,
-  type OptionField,
-  type OptionMessage,
-  type OptionsNode,
-} from "../syntax/ast.ts";
+import type { OptionField, OptionMessage, OptionsNode } from "../syntax/ast.ts";
+import { FieldType } from "../syntax/kinds.ts";
 import {
   isEmpty,
   readNumber,

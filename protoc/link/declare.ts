@@ -2,16 +2,15 @@ import {
   type EnumNode,
   type FieldNode,
   type FileNode,
-  Label,
   type MessageNode,
   NO_OFFSET,
-  NodeKind,
   type OptionsNode,
   type PackageNode,
   type Scope,
   type ServiceNode,
   type SymbolNode,
 } from "../syntax/ast.ts";
+import { Label, NodeKind } from "../syntax/kinds.ts";
 import { Edition, editionName } from "../syntax/features.ts";
 import { fullNameOf, joinName } from "../syntax/names.ts";
 import { checkEnumRanges, checkMessageRanges } from "./ranges.ts";

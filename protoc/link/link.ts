@@ -1,16 +1,14 @@
 import {
   type FieldNode,
-  FieldType,
   type FileNode,
-  isMessageType,
   type MessageNode,
   type MethodNode,
   NO_OFFSET,
-  NodeKind,
   type Scope,
   type ServiceNode,
   type SymbolNode,
 } from "../syntax/ast.ts";
+import { FieldType, isMessageType, NodeKind } from "../syntax/kinds.ts";
 import { isIdentifier, jsonName } from "../syntax/naming.ts";
 import { formatDouble, formatFloat } from "../lex/number_literal.ts";
 import { valueNamed } from "../syntax/enum_value.ts";

@@ -1,12 +1,12 @@
-import {
-  type FieldNode,
-  type FileNode,
-  type MessageNode,
-  NodeKind,
-  type PackageNode,
-  type Scope,
-  type SymbolNode,
+import type {
+  FieldNode,
+  FileNode,
+  MessageNode,
+  PackageNode,
+  Scope,
+  SymbolNode,
 } from "../syntax/ast.ts";
+import { NodeKind } from "../syntax/kinds.ts";
 import { joinName, parentScope } from "../syntax/names.ts";
 
 /** Why a name was not found. */

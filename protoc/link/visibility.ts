@@ -1,4 +1,5 @@
-import { type EnumNode, type FileNode, type MessageNode, Visibility } from "../syntax/ast.ts";
+import type { EnumNode, FileNode, MessageNode } from "../syntax/ast.ts";
+import { Visibility } from "../syntax/kinds.ts";
 import { Feature } from "../syntax/features.ts";
 
 const visibilityNames = [

@@ -1,13 +1,12 @@
 import {
   type EnumNode,
   type FieldNode,
-  FieldType,
-  Label,
   type MessageNode,
   NO_OFFSET,
   type OptionMessage,
   type OptionsNode,
 } from "../syntax/ast.ts";
+import { FieldType, Label } from "../syntax/kinds.ts";
 import type { FeatureSet } from "../syntax/feature_set.ts";
 import {
   Edition,

@@ -1,15 +1,13 @@
-import {
-  type EnumNode,
-  type FieldNode,
-  isMessageType,
-  Label,
-  type MessageNode,
-  NodeKind,
-  type OptionMessage,
-  type OptionScalar,
-  type SymbolNode,
-  type UninterpretedOption,
+import type {
+  EnumNode,
+  FieldNode,
+  MessageNode,
+  OptionMessage,
+  OptionScalar,
+  SymbolNode,
+  UninterpretedOption,
 } from "../syntax/ast.ts";
+import { isMessageType, Label, NodeKind } from "../syntax/kinds.ts";
 import type { LinkContext, PendingOptions } from "../link/context.ts";
 import type { LookupFailure } from "../link/symbols.ts";
 import { fullNameOf, joinName, parentScope } from "../syntax/names.ts";

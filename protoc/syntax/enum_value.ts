@@ -1,4 +1,5 @@
-import { type EnumNode, type EnumValueNode, NodeKind } from "./ast.ts";
+import type { EnumNode, EnumValueNode } from "./ast.ts";
+import { NodeKind } from "./kinds.ts";
 
 /** The value of an enum by its name. */
 export function valueNamed(node: EnumNode, name: string): EnumValueNode | undefined {

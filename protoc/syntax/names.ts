@@ -1,12 +1,5 @@
-import {
-  type EnumValueNode,
-  type FieldNode,
-  type MethodNode,
-  NodeKind,
-  type OneofNode,
-  type Scope,
-  type SymbolNode,
-} from "./ast.ts";
+import type { EnumValueNode, FieldNode, MethodNode, OneofNode, Scope, SymbolNode } from "./ast.ts";
+import { NodeKind } from "./kinds.ts";
 
 /** The full name of any symbol: enum values are siblings of their enum, not children. */
 export function fullNameOf(symbol: SymbolNode): string {

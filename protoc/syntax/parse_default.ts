@@ -1,4 +1,5 @@
-import { type FieldNode, FieldType } from "./ast.ts";
+import type { FieldNode } from "./ast.ts";
+import { FieldType } from "./kinds.ts";
 import { Token } from "../lex/lexer.ts";
 import { formatDouble, parseInteger64 } from "../lex/number_literal.ts";
 import { expectNumber } from "./parse_option.ts";

@@ -1,12 +1,5 @@
-import {
-  FieldNode,
-  FieldType,
-  type FileNode,
-  Label,
-  MessageNode,
-  NO_OFFSET,
-  OptionsNode,
-} from "./ast.ts";
+import { FieldNode, type FileNode, MessageNode, NO_OFFSET, OptionsNode } from "./ast.ts";
+import { FieldType, Label } from "./kinds.ts";
 import { LIMITS } from "../limits.ts";
 import { mapEntryName } from "./naming.ts";
 import { parseDefault } from "./parse_default.ts";

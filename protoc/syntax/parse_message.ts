@@ -1,13 +1,5 @@
-import {
-  EnumNode,
-  FieldNode,
-  type FileNode,
-  Label,
-  MessageNode,
-  OneofNode,
-  OptionsNode,
-  Visibility,
-} from "./ast.ts";
+import { EnumNode, FieldNode, type FileNode, MessageNode, OneofNode, OptionsNode } from "./ast.ts";
+import { Label, Visibility } from "./kinds.ts";
 import { parseEnum } from "./parse_enum.ts";
 import {
   enterMessage,

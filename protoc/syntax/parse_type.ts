@@ -1,4 +1,4 @@
-import { FieldType } from "./ast.ts";
+import { FieldType } from "./kinds.ts";
 import { Token } from "../lex/lexer.ts";
 import { Punctuator, type TokenReader } from "./token_reader.ts";
 

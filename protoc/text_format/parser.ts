@@ -1,13 +1,5 @@
-import {
-  type FieldNode,
-  FieldType,
-  isMessageType,
-  Label,
-  type MessageNode,
-  NodeKind,
-  type OneofNode,
-  type OptionMessage,
-} from "../syntax/ast.ts";
+import type { FieldNode, MessageNode, OneofNode, OptionMessage } from "../syntax/ast.ts";
+import { FieldType, isMessageType, Label, NodeKind } from "../syntax/kinds.ts";
 import { decodeByteString } from "../lex/source.ts";
 import { asciiLowerCase } from "../syntax/naming.ts";
 import {

@@ -1,4 +1,5 @@
-import { type FieldNode, FieldType, type OptionScalar } from "../syntax/ast.ts";
+import type { FieldNode, OptionScalar } from "../syntax/ast.ts";
+import { FieldType } from "../syntax/kinds.ts";
 import { Feature } from "../syntax/features.ts";
 import { asciiLowerCase } from "../syntax/naming.ts";
 import { parseFloatToken, parseInteger64 } from "../lex/number_literal.ts";

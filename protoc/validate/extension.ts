@@ -1,5 +1,5 @@
 import type { FieldNode, OptionMessage } from "../syntax/ast.ts";
-import { FieldType, Label } from "../syntax/ast.ts";
+import { FieldType, Label } from "../syntax/kinds.ts";
 import type { LinkContext } from "../link/context.ts";
 import { readFlag, readList, readNumber, readText } from "../value/message.ts";
 import { RangeOption } from "../value/numbers.ts";

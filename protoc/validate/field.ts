@@ -1,10 +1,5 @@
-import {
-  type FieldNode,
-  FieldType,
-  isMessageType,
-  Label,
-  type MessageNode,
-} from "../syntax/ast.ts";
+import type { FieldNode, MessageNode } from "../syntax/ast.ts";
+import { FieldType, isMessageType, Label } from "../syntax/kinds.ts";
 import { Edition, Feature, FeatureNumber } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
 import { jsonName } from "../syntax/naming.ts";

@@ -1,4 +1,5 @@
-import { type FieldNode, FieldType, type FileNode, type MessageNode } from "../syntax/ast.ts";
+import type { FieldNode, FileNode, MessageNode } from "../syntax/ast.ts";
+import { FieldType } from "../syntax/kinds.ts";
 import { Edition, Feature, isLegacyEdition } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";
 import { readFlag, readNumber } from "../value/message.ts";

@@ -1,4 +1,5 @@
-import { type FieldNode, FieldType, Label, type MessageNode, NodeKind } from "../syntax/ast.ts";
+import type { FieldNode, MessageNode } from "../syntax/ast.ts";
+import { FieldType, Label, NodeKind } from "../syntax/kinds.ts";
 import type { LinkContext } from "../link/context.ts";
 import { mapEntryName } from "../syntax/naming.ts";
 import { parentScope } from "../syntax/names.ts";

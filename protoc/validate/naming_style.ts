@@ -1,5 +1,6 @@
 import type { EnumNode, FieldNode, MessageNode, OneofNode } from "../syntax/ast.ts";
-import { NO_OFFSET, NodeKind } from "../syntax/ast.ts";
+import { NO_OFFSET } from "../syntax/ast.ts";
+import { NodeKind } from "../syntax/kinds.ts";
 import type { FeatureSet } from "../syntax/feature_set.ts";
 import { Feature } from "../syntax/features.ts";
 import type { LinkContext } from "../link/context.ts";

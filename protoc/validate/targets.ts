@@ -1,4 +1,5 @@
-import { FieldType, type FileNode, type OptionMessage, type OptionsNode } from "../syntax/ast.ts";
+import type { FileNode, OptionMessage, OptionsNode } from "../syntax/ast.ts";
+import { FieldType } from "../syntax/kinds.ts";
 import { readList } from "../value/message.ts";
 import { FieldOption } from "../value/numbers.ts";
 import { fullNameOf } from "../syntax/names.ts";

@@ -1,10 +1,5 @@
-import {
-  type EnumNode,
-  type FileNode,
-  type MessageNode,
-  NO_OFFSET,
-  Visibility,
-} from "../syntax/ast.ts";
+import { type EnumNode, type FileNode, type MessageNode, NO_OFFSET } from "../syntax/ast.ts";
+import { Visibility } from "../syntax/kinds.ts";
 import { Feature } from "../syntax/features.ts";
 import { MAX_FIELD_NUMBER } from "../link/limits.ts";
 

@@ -1,13 +1,11 @@
-import {
-  type FieldNode,
-  FieldType,
-  isMessageType,
-  Label,
-  type MessageNode,
-  type OptionField,
-  type OptionMessage,
-  type OptionScalar,
+import type {
+  FieldNode,
+  MessageNode,
+  OptionField,
+  OptionMessage,
+  OptionScalar,
 } from "../syntax/ast.ts";
+import { FieldType, isMessageType, Label } from "../syntax/kinds.ts";
 import { Feature } from "../syntax/features.ts";
 import { WireWriter } from "./wire.ts";
 

@@ -1,10 +1,5 @@
-import {
-  type EnumNode,
-  type FieldNode,
-  FieldType,
-  type OptionScalar,
-  type UninterpretedOption,
-} from "../syntax/ast.ts";
+import type { EnumNode, FieldNode, OptionScalar, UninterpretedOption } from "../syntax/ast.ts";
+import { FieldType } from "../syntax/kinds.ts";
 import { valueNamed } from "../syntax/enum_value.ts";
 import { isStrictText } from "./message.ts";
 

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { FieldType } from "../../../protoc/syntax/ast.ts";
+import { FieldType } from "../../../protoc/syntax/kinds.ts";
 import { compiled } from "../compiled.ts";
 
 Deno.test("linkFile() searches the innermost scope first", () => {

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { type FileNode, NodeKind } from "../../../protoc/syntax/ast.ts";
+import type { FileNode } from "../../../protoc/syntax/ast.ts";
+import { NodeKind } from "../../../protoc/syntax/kinds.ts";
 import { SymbolTable } from "../../../protoc/link/symbols.ts";
 import { fullNameOf } from "../../../protoc/syntax/names.ts";
 import { compiled } from "../compiled.ts";

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { FieldType } from "../../../protoc/syntax/ast.ts";
+import { FieldType } from "../../../protoc/syntax/kinds.ts";
 import { Edition, editionDefaults, editionName, Feature } from "../../../protoc/syntax/features.ts";
 import { compiled } from "../compiled.ts";
 

@@ -1,5 +1,6 @@
 import { assertEquals } from "@std/assert";
-import { FieldType, type FileNode, Label, Visibility } from "../../../protoc/syntax/ast.ts";
+import type { FileNode } from "../../../protoc/syntax/ast.ts";
+import { FieldType, Label, Visibility } from "../../../protoc/syntax/kinds.ts";
 import { LIMITS } from "../../../protoc/limits.ts";
 import { parseFile } from "../../../protoc/syntax/parse_file.ts";
 import { Source } from "../../../protoc/lex/source.ts";
