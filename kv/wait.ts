@@ -93,8 +93,21 @@ export async function persist<T>(
   }
 }
 
-/** Whether an error says nothing of what was asked, only that now is a bad moment. */
+/**
+ * Codes of errors that say nothing of what was asked, only that now is a bad moment. etcd 3.4 says
+ * UNKNOWN for calls whose time was over or whose stream was cut.
+ */
+const PASSING: readonly number[] = [
+  code.UNAVAILABLE,
+  code.DEADLINE_EXCEEDED,
+  code.CANCELLED,
+  code.ABORTED,
+  code.UNKNOWN,
+  code.INTERNAL,
+];
+
+/** Whether what failed may succeed a moment later. */
 export function isPassing(error: unknown): boolean {
   return error instanceof KvError && !(error instanceof ClientClosedError) &&
-    (error.code === code.UNAVAILABLE || error.code === code.DEADLINE_EXCEEDED);
+    (PASSING.includes(error.code) || error.reason === "TOO_MANY_REQUESTS");
 }

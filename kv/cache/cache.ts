@@ -153,6 +153,8 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
   #revision = 0n;
   #state: CacheState = "loading";
   #error: Error | undefined;
+  /** Why it could not read or follow at last, while it tries again. */
+  #trouble: KvError | undefined;
   /** The read by which those who sync at present find out how far to wait, and the one behind it. */
   #fence: Promise<Fence> | null = null;
   #nextFence: Promise<Fence> | null = null;
@@ -209,12 +211,23 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
    */
   async ready(options: WaitOptions = {}): Promise<void> {
     if (this.#error !== undefined) throw this.#error;
-    await waiting(
-      "wait for the cache",
-      options,
-      this.#clock,
-      (signal) => raced(this.#ready.promise, signal),
-    );
+    try {
+      await waiting(
+        "wait for the cache",
+        options,
+        this.#clock,
+        (signal) => raced(this.#ready.promise, signal),
+      );
+    } catch (error) {
+      const trouble = this.#trouble;
+      if (!(error instanceof KvError) || trouble === undefined || this.#error !== undefined) {
+        throw error;
+      }
+      throw new KvError(`${error.message}; at last: ${trouble.message}`, error.code, {
+        cause: trouble,
+        reason: trouble.reason,
+      });
+    }
   }
 
   // ---- reading ---------------------------------------------------------------------------------
@@ -393,6 +406,7 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
         else if (!isPassing(error)) {
           return this.#finish("failed", error instanceof Error ? error : new Error(String(error)));
         }
+        this.#trouble = error as KvError;
         if (lost !== null && this.#state === "following") this.#state = "resyncing";
         await this.#clock.sleep(reopenDelay(++failures), signal).catch(() => {});
       }
@@ -433,6 +447,7 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
     }, { signal: this.#closing.signal });
     if (this.#closing.signal.aborted) return;
     onFollowing();
+    this.#trouble = undefined;
     this.#state = "following";
     this.#ready.resolve();
     this.#watch = watch;

@@ -403,3 +403,12 @@ etcdTest("a cache", async (step) => {
     await assertRejects(() => cache.events({ inital: 1 }).next(), TypeError, '"initial"');
   });
 });
+
+Deno.test("a cache that cannot be filled goes on trying, and ready() says why", async () => {
+  await using client = kv.newClient({ endpoints: ["127.0.0.1:1"], retry: 0 });
+  await using cache = client.cache({ prefix: "" });
+  const error = await rejected(cache.ready({ timeout: 300 }), kv.KvError);
+  assertEquals([error.code, cache.state], [4, "loading"]);
+  assert(error.message.includes("took longer than 300 ms; at last: "), error.message);
+  assert(error.cause instanceof kv.KvError);
+});

@@ -110,6 +110,8 @@ async function playRound(seed: number): Promise<void> {
     }
     await shared?.close();
   });
+  // Whichever fails first ends the round below.
+  for (const work of acting) work.catch(() => {});
   try {
     for (let i = 0; i < FAULTS; i++) {
       await delay(300 + random.below(700));
