@@ -86,6 +86,9 @@ import { WatchState } from "./watch_state.ts";
 import { WatchStream } from "./watch_stream.ts";
 import { Watcher } from "./watcher.ts";
 
+/** Milliseconds that an endpoint may take to say its version. */
+const VERSION_MS = 1_000;
+
 /** Parts a client is made with in place of its own. */
 interface ClientParts {
   readonly clock?: Clock;
@@ -198,6 +201,20 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
       links: this.#links,
       endpoints: () => this.#endpoints,
     });
+  }
+
+  /** Whether all endpoints say exactly how far a watch is: see {@linkcode Keyspace.tellsProgress}. */
+  async tellsProgress(): Promise<boolean> {
+    const { maintenance } = this;
+    const told = await Promise.all(
+      this.#endpoints.map((endpoint) =>
+        maintenance.status({ endpoint }, { timeout: VERSION_MS }).then(
+          ({ version }) => tellsProgress(version),
+          () => false,
+        )
+      ),
+    );
+    return told.every((one) => one);
   }
 
   /** Counts of what this client did, and what it holds now. Costs nothing until it is asked. */
@@ -512,7 +529,15 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
   }
 }
 
+/** etcd tells of progress exactly from 3.4.25 and 3.5.8 on: before, what it tells overtakes events. */
+function tellsProgress(version: string): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split(".").map((part) => parseInt(part));
+  if (major !== 3 || minor > 5) return major >= 3;
+  return minor === 5 ? patch >= 8 : minor === 4 && patch >= 25;
+}
+
 quietMethods(Client, [
+  "tellsProgress",
   "put",
   "get",
   "delete",

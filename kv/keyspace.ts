@@ -58,4 +58,9 @@ export interface Keyspace {
   leaseSignal(ID: Int64): AbortSignal;
   /** Follows the changes of one key or a range of keys. */
   watch(request: WatchRequest, options?: number | CallOptions): Promise<Watch>;
+  /**
+   * Whether all members that may be asked say exactly how far a watch is, as etcd does from 3.4.25 and
+   * 3.5.8 on: those before say so too early. Without it nobody relies on what they say.
+   */
+  tellsProgress?(): Promise<boolean>;
 }

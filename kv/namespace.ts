@@ -73,6 +73,11 @@ export class Namespace extends KeyspaceClient {
     return new Namespace(this, prefix);
   }
 
+  /** Whether members say exactly how far a watch is. */
+  tellsProgress(): Promise<boolean> {
+    return this.#keys.tellsProgress?.() ?? Promise.resolve(false);
+  }
+
   /** Stores a value under a key. */
   async put(request: PutRequest, options?: number | CallOptions): Promise<PutResponse> {
     return this.#readPut(await this.#keys.put(this.#put(request), options));

@@ -43,6 +43,9 @@ const COMPARED_KEYS = 1_000;
 /** Milliseconds that a server may take to say how far a watch is, before it is asked again. */
 const PROGRESS_MS = 1_000;
 
+/** Milliseconds before members are asked again for their versions when not all were new enough. */
+const ASK_AGAIN_MS = 10_000;
+
 /** Milliseconds before it is asked again when it did not say. */
 const PAUSE_MS = 50;
 
@@ -159,6 +162,8 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
   #fence: Promise<Fence> | null = null;
   #nextFence: Promise<Fence> | null = null;
   #watch: Watch | null = null;
+  /** Whether members say exactly how far watches are, and when that was found out. */
+  #exact: { readonly yes: boolean; readonly at: number } | null = null;
   /** How far the watch is, while it is asked. */
   #asking: Promise<bigint> | null = null;
 
@@ -344,8 +349,8 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
 
   /**
    * Waits until the cache shows all that was written before the call, by whomever. Those who wait at
-   * once share a call to the cluster. A cache of more than 1,000 keys then asks how far its watch is,
-   * which etcd answers exactly from 3.4.25 and 3.5.8 on.
+   * once share a call to the cluster. A cache of more than 1,000 keys then asks how far its watch is;
+   * where members are older than etcd 3.4.25 or 3.5.8 they look through all keys instead.
    *
    * @throws {KvError} With code DEADLINE_EXCEEDED if it did not catch up in `timeout` milliseconds.
    */
@@ -559,7 +564,9 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
       { signal },
     );
     if (this.#revision >= revision) return { revision, count, last: 0n };
-    if (count > COMPARED_KEYS) return { revision, count, last: null };
+    if (count > COMPARED_KEYS && await this.#tellsProgress()) {
+      return { revision, count, last: null };
+    }
     const { kvs: [last] } = await this.#keyspace.get({
       key,
       prefix: true,
@@ -571,6 +578,15 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
       limit: 1,
     }, { signal });
     return { revision, count, last: last?.modRevision ?? 0n };
+  }
+
+  /** Whether what members say of watches can be relied on. Looked up again if it could not be found out. */
+  async #tellsProgress(): Promise<boolean> {
+    const now = this.#clock.now();
+    if (this.#exact === null || (!this.#exact.yes && now > this.#exact.at + ASK_AGAIN_MS)) {
+      this.#exact = { yes: await this.#keyspace.tellsProgress?.() ?? false, at: now };
+    }
+    return this.#exact.yes;
   }
 
   /** Asks how far the watch is until that is far enough. Those who wait at once ask together. */

@@ -21,6 +21,7 @@ const FAILING: Readonly<Record<string, (client: kv.Client) => Promise<unknown>>>
   watch: (client) => client.watch({ key: "a" }),
   keepAliveOnce: (client) => client.keepAliveOnce(5n),
   grantOnly: (client) => client.grantOnly({ TTL: 5 }),
+  tellsProgress: (client) => client.tellsProgress(),
   session: (client) => client.session(),
   lock: (client) => client.lock("a"),
   readLock: (client) => client.readLock("a"),
