@@ -25,6 +25,8 @@ const PUTTERS = 16;
 const REPLAY = [400, 100] as const;
 /** Milliseconds one client may take for all of it. */
 const TIMEOUT_MS = 600_000;
+/** Reads of a cache. */
+const CACHE_READS = 100_000;
 /** Operations of a transaction, as etcd takes them. */
 const MOST_OPS = 128;
 
@@ -203,11 +205,35 @@ async function many(subject: Subject, count: number): Promise<Figures> {
   return figures;
 }
 
+/** A cache of a great number of keys: until it is ready, and for one change that it shows. */
+async function cached(client: kv.Client, count: number): Promise<Figures> {
+  const before = memory();
+  const start = performance.now();
+  await using cache = client.cache({ prefix: "cached/", maxBytes: 2 ** 33 });
+  await cache.ready();
+  if (cache.size !== count) throw new Error(`The cache has ${cache.size} of ${count} keys`);
+  const ready = (performance.now() - start) / 1_000;
+  const changed = performance.now();
+  const { header } = await client.put({ key: "cached/0", value: "changed" });
+  await cache.waitForRevision(header.revision);
+  const shown = (performance.now() - changed) / 1_000;
+  const reading = performance.now();
+  for (let i = 0; i < CACHE_READS; i++) cache.get(`cached/${i * 7919 % count}`);
+  const read = (performance.now() - reading) * 1_000 / CACHE_READS;
+  return {
+    "cache, ready": ready,
+    "cache, change shown": shown,
+    "cache, read": read,
+    "cache, memory": memory() - before,
+  };
+}
+
 // ---- all clients -------------------------------------------------------------------------------------
 
 const UNITS: [RegExp, string, "more" | "less"][] = [
   [/CPU$/, "µs/call", "less"],
   [/memory/, "MiB", "less"],
+  [/^cache, read$/, "µs/call", "less"],
   [/^many|^cache/, "s", "less"],
   [/^watch/, "events/s", "more"],
   [/./, "calls/s", "more"],
@@ -357,6 +383,7 @@ else {
   if (parts!.includes("calls")) Object.assign(figures, await calls(subject, Number(seconds)));
   if (parts!.includes("watch")) Object.assign(figures, await watches(subject, BigInt(revision!)));
   if (parts!.includes("many")) Object.assign(figures, await many(subject, Number(count)));
+  if (parts!.includes("cache")) Object.assign(figures, await cached(client, Number(count)));
   figures["memory at the end"] = memory();
   console.log(JSON.stringify(figures));
   await subject.close();
