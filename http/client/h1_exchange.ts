@@ -260,16 +260,9 @@ export class H1Exchange implements ClientExchange, BodyEvents {
 
   read(): Promise<Uint8Array | null> {
     const body = this.#body;
-    if (body === null || body.reading) return this.#readLater();
+    if (body === null) return this.head().then(() => this.read());
     if (!this.#over) return body.read(this);
     return this.#reason === null ? Promise.resolve(null) : Promise.reject(this.#reason);
-  }
-
-  /** Reads that are begun together take their pieces in turn, after the head. */
-  async #readLater(): Promise<Uint8Array | null> {
-    if (this.#head === null) await this.head();
-    while (this.#body!.reading) await this.#body!.idle();
-    return await this.read();
   }
 
   async whole(): Promise<Uint8Array> {

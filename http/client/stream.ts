@@ -80,6 +80,9 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   #stop: (() => void) | null = null;
   /** Whether the body is being read into one array. */
   #readingWhole = false;
+  /** Whether a piece is being read, and the reads that wait for that. */
+  #reading = false;
+  #waiting: (() => void)[] | null = null;
   #received = 0;
   #read = 0;
 
@@ -181,11 +184,13 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   }
 
   async #piece(): Promise<Uint8Array | null> {
+    while (this.#reading) await this.#turn();
     if (this.#failure !== null) throw this.#failure;
     if (this.#over) return null;
     if (this.#readingWhole) throw new TypeError("Cannot read the body as a read is under way");
-    if (this.#head === null) await this.#waitResponse();
+    this.#reading = true;
     try {
+      if (this.#head === null) await this.#waitResponse();
       this.#source ??= this.#open(this.#head!);
       const piece = await this.#source();
       if (piece === null) {
@@ -199,8 +204,22 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
       }
       return piece;
     } catch (error) {
-      this.#giveUp(error);
+      return this.#giveUp(error);
+    } finally {
+      this.#reading = false;
+      if (this.#waiting !== null) this.#wake();
     }
+  }
+
+  /** Waits until a read that is under way has ended. */
+  #turn(): Promise<void> {
+    return new Promise((resolve) => (this.#waiting ??= []).push(resolve));
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting!;
+    this.#waiting = null;
+    for (const resume of waiting) resume();
   }
 
   #giveUp(error: unknown): never {

@@ -1,4 +1,4 @@
-/** Handlers on `Deno.serve`. The contract's rows are in contract_test.ts. */
+/** Handlers on `Deno.serve`. The contract's rows are in contract_*_test.ts. */
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import {
   fetchHandler,
