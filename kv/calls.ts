@@ -20,6 +20,7 @@ import type { Settings } from "./endpoints.ts";
 import { cancelled, ClientClosedError, KvError, toKvError, UnknownOutcomeError } from "./errors.ts";
 import type { CallObserver, Observer } from "./observer.ts";
 import { effectOf, judgeRepeatable, judgeWrite, pauseBetween, Rounds } from "./retry.ts";
+import { explain, type Situation } from "./explain.ts";
 import type { Unary } from "./schema.ts";
 import type { CallOptions } from "./types.ts";
 
@@ -53,8 +54,8 @@ interface OpenedStream<Input, Output> {
 export class Calls {
   readonly clock: Clock;
   readonly observer: Observer | undefined;
-  /** How many endpoints calls go to in turn. */
-  endpoints: number;
+  /** Where calls go in turn. */
+  endpoints: readonly string[];
   readonly #settings: Settings;
   readonly #credentials: Credentials | undefined;
   readonly #closing: AbortController = new AbortController();
@@ -62,7 +63,7 @@ export class Calls {
   constructor({ settings, clock, credentials, observer }: CallsOptions) {
     this.clock = clock;
     this.observer = observer;
-    this.endpoints = settings.grpc.targets.length;
+    this.endpoints = settings.grpc.targets;
     this.#settings = settings;
     this.#credentials = credentials;
   }
@@ -100,7 +101,7 @@ export class Calls {
     let doubtful = false;
     let renewals = 0;
     let attempts = 0;
-    const rounds = new Rounds(this.endpoints);
+    const rounds = new Rounds(this.endpoints.length);
     const observed = this.observer?.callStarted(operation);
     const fail = (reason: unknown): Error => {
       const error = this.#failure(operation, reason, doubtful);
@@ -139,7 +140,7 @@ export class Calls {
         const pause = rounds.failed(error) ? pauseBetween(retrySleep) : 0;
         const goOn = retry > 0 && rounds.done <= retry && !this.closed &&
           signal?.aborted !== true &&
-          judge(error) === "retry" && clock.now() + pause < deadline;
+          judge(error) === "retry" && !this.lasting(error) && clock.now() + pause < deadline;
         if (!goOn) throw fail(error);
         if (pause > 0) await this.#pause(pause, signal);
         if (deadline !== Infinity) left = Math.max(1, deadline - clock.now());
@@ -203,8 +204,33 @@ export class Calls {
   #failure(operation: string, reason: unknown, doubtful: boolean): Error {
     const error = this.closed
       ? new ClientClosedError(operation, { cause: reason })
-      : toKvError(reason);
+      : this.explained(reason);
     return doubtful && error instanceof KvError ? new UnknownOutcomeError(operation, error) : error;
+  }
+
+  /** A failure as the client's error, which names the endpoints and what to change. */
+  explained(error: unknown): Error {
+    return toKvError(error, this.#situation);
+  }
+
+  /**
+   * Whether an error would come again: a certificate that is not accepted, a name that does not exist.
+   * Of several endpoints another may do better.
+   */
+  lasting(error: unknown): boolean {
+    return this.endpoints.length === 1 && error instanceof Error &&
+      explain(error, this.#situation)?.lasting === true;
+  }
+
+  get #situation(): Situation {
+    const { tls, connectTimeout = 0, maxReceiveSize = 0 } = this.#settings.grpc;
+    return {
+      endpoints: this.endpoints,
+      tls: tls !== undefined && tls !== false,
+      certificate: typeof tls === "object" && tls.cert !== undefined,
+      connectTimeout,
+      maxReceiveSize,
+    };
   }
 
   /** Waits; ends early when the call is given up or the client closed. */

@@ -245,7 +245,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
     this.#conn.setTargets(targets);
     this.#endpoints = [...endpoints];
     this.#tally.keep(targets);
-    this.#calls.endpoints = this.#login.endpoints = targets.length;
+    this.#calls.endpoints = this.#login.endpoints = targets;
   }
 
   // ---- keys ------------------------------------------------------------------------------------
@@ -424,6 +424,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
    */
   async watch(request: WatchRequest, options?: number | CallOptions): Promise<Watch> {
     const message = watchMessage(request, this.#settings.fragment);
+    const onNotice = noticeOf(request);
     if (this.#calls.closed) throw new ClientClosedError("watch");
     const { signal, timeout } = bag(options, this.#settings.timeout);
     const start = performance.now();
@@ -434,7 +435,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
     const watcher = new Watcher(this.#watches, {
       request: message,
       state,
-      onNotice: noticeOf(request),
+      onNotice,
     });
     if (signal !== undefined) {
       const onAbort = () => watcher.close();

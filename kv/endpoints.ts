@@ -27,6 +27,9 @@ const CONNECT_TIMEOUT_MS = 5_000;
 /** Bytes of the largest response taken: etcd sends whatever was asked for, in one message. */
 const MAX_RECEIVE_SIZE = 0x7fff_ffff;
 
+/** Bytes of the pieces in which etcd sends large responses of watches. */
+const MIN_RECEIVE_SIZE = 2 << 20;
+
 /** Pauses between attempts to connect: a member that restarts is back in seconds. */
 const BACKOFF = { initial: 100, max: 2_000 };
 
@@ -223,7 +226,7 @@ export function settingsOf(options: ClientOptions): Settings {
         : positive("connectTimeout", options.connectTimeout),
       maxReceiveSize: options.maxReceiveSize === undefined
         ? MAX_RECEIVE_SIZE
-        : positive("maxReceiveSize", options.maxReceiveSize),
+        : receiveSize(options.maxReceiveSize),
       backoff: BACKOFF,
       ...(keepalive === false ? {} : {
         keepalive: {
@@ -264,6 +267,13 @@ function parseEndpoint(text: string): Endpoint {
       `Cannot use endpoint as it must be "host:port": current value is ${String(text)}`,
     );
   }
+  if (/[\s,]/.test(text)) {
+    throw new TypeError(
+      `Cannot use endpoint as it must be one "host:port" without blanks: current value is ${
+        JSON.stringify(text)
+      }`,
+    );
+  }
   const scheme = /^(https?):\/\/([^/]+)\/?$/.exec(text);
   if (text.includes("@")) {
     throw new TypeError(
@@ -279,6 +289,18 @@ function count(name: string, value: number | undefined, otherwise: number): numb
   if (Number.isSafeInteger(value) && value >= 0) return value;
   throw new TypeError(
     `Cannot use ${name} as it must be a whole number >= 0: current value is ${String(value)}`,
+  );
+}
+
+function receiveSize(value: number): number {
+  if (value === Infinity) return MAX_RECEIVE_SIZE;
+  if (Number.isSafeInteger(value) && value > MIN_RECEIVE_SIZE) {
+    return Math.min(value, MAX_RECEIVE_SIZE);
+  }
+  throw new TypeError(
+    `Cannot use maxReceiveSize as it must be a whole number > ${MIN_RECEIVE_SIZE}, so that watches can keep to it: current value is ${
+      String(value)
+    }`,
   );
 }
 

@@ -5,8 +5,9 @@
  * @module
  */
 import { code, codeName } from "../grpc/mod.ts";
+import { explain, explained, type Situation } from "./explain.ts";
 import { jsonOf } from "./json.ts";
-import { type ErrorReason, recognise } from "./server_errors.ts";
+import { type ErrorReason, plainText, recognise } from "./server_errors.ts";
 
 /** What an error carries besides its message. */
 export interface KvErrorOptions extends ErrorOptions {
@@ -218,7 +219,7 @@ export function isStatus(error: unknown): error is StatusLike {
 }
 
 /** Any failure of a gRPC call as the client's error. `TypeError`s are the caller's: they stay. */
-export function toKvError(error: unknown): Error {
+export function toKvError(error: unknown, situation?: Situation): Error {
   if (error instanceof KvError || error instanceof TypeError) return error;
   if (!isStatus(error)) {
     const message = error instanceof Error ? error.message : String(error);
@@ -229,18 +230,26 @@ export function toKvError(error: unknown): Error {
     return new CompactedError(error.rawMessage, 0n, { cause: error });
   }
   const message = error.rawMessage === "" ? codeName(error.code) : error.rawMessage;
-  return new KvError(message, error.code, { cause: error, reason: known?.reason });
+  if (known !== undefined || situation === undefined) {
+    return new KvError(message, error.code, { cause: error, reason: known?.reason });
+  }
+  const explanation = explain(error, situation);
+  return new KvError(explained(message, error.code, explanation, situation), error.code, {
+    cause: error,
+    reason: explanation?.reason,
+  });
 }
 
 /** The error of a watch that the server ended with a reason. */
 export function cancelError(text: string): KvError {
   const known = recognise(text);
-  if (known?.reason === "COMPACTED") return new CompactedError(text, 0n);
+  if (known?.reason === "COMPACTED") return new CompactedError(plainText(text), 0n);
   if (known === undefined) {
     return new WatchCanceledError(
-      text === "" ? "the server ended the watch" : `the server ended the watch: ${text}`,
+      text === "" ? "the server ended the watch" : `the server ended the watch: ${plainText(text)}`,
       code.CANCELLED,
     );
   }
-  return new WatchCanceledError(text, known.code, { reason: known.reason });
+  // Without Go's "rpc error: code = … desc = " around it.
+  return new WatchCanceledError(plainText(text), known.code, { reason: known.reason });
 }

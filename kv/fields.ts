@@ -130,6 +130,15 @@ export function uint64(operation: string, name: string, value: Int64): bigint {
   );
 }
 
+/** A 64-bit integer that counts or orders, which none below 0 does; 0n if it is not given. */
+export function natural(operation: string, name: string, value: Int64 | undefined): bigint {
+  const integer = int64(operation, name, value);
+  if (integer >= 0n) return integer;
+  throw new TypeError(
+    `Cannot ${operation} as ${name} must be 0 or more: current value is ${shown(value)}`,
+  );
+}
+
 /** A boolean; false if it is not given. */
 export function flag(operation: string, name: string, value: boolean | undefined): boolean {
   if (value === undefined) return false;

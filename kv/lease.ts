@@ -280,7 +280,7 @@ export class LeaseKeeper {
     const { calls, service } = this.#options;
     try {
       // Calls go to the endpoints in turn.
-      for (let i = 0; i < calls.endpoints; i++) {
+      for (let i = 0; i < calls.endpoints.length; i++) {
         const timeout = Math.max(0, deadline - calls.clock.now());
         const { TTL, header } = await calls.run(
           "ttl",

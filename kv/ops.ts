@@ -4,7 +4,18 @@
  * @module
  */
 import { checkCallback } from "../http/engine.ts";
-import { bytes, check, choice, FILTERS, flag, int64, range, required, shown } from "./fields.ts";
+import {
+  bytes,
+  check,
+  choice,
+  FILTERS,
+  flag,
+  int64,
+  natural,
+  range,
+  required,
+  shown,
+} from "./fields.ts";
 import { jsonOf, withJson } from "./json.ts";
 import { keyValueOf } from "./key_value.ts";
 import type {
@@ -82,18 +93,18 @@ export function getMessage(request: GetRequest): RangeMessage {
   return {
     key,
     rangeEnd,
-    limit: int64("get", "limit", request.limit),
-    revision: int64("get", "revision", request.revision),
+    limit: natural("get", "limit", request.limit),
+    revision: natural("get", "revision", request.revision),
     // Keys come in order anyway; asked to sort them, etcd reads all of them before it applies limit.
     sortOrder: sortTarget === 0 && sortOrder === ASCEND ? 0 : sortOrder,
     sortTarget,
     serializable: flag("get", "serializable", request.serializable),
     keysOnly: flag("get", "keysOnly", request.keysOnly),
     countOnly: flag("get", "countOnly", request.countOnly),
-    minModRevision: int64("get", "minModRevision", request.minModRevision),
-    maxModRevision: int64("get", "maxModRevision", request.maxModRevision),
-    minCreateRevision: int64("get", "minCreateRevision", request.minCreateRevision),
-    maxCreateRevision: int64("get", "maxCreateRevision", request.maxCreateRevision),
+    minModRevision: natural("get", "minModRevision", request.minModRevision),
+    maxModRevision: natural("get", "maxModRevision", request.maxModRevision),
+    minCreateRevision: natural("get", "minCreateRevision", request.minCreateRevision),
+    maxCreateRevision: natural("get", "maxCreateRevision", request.maxCreateRevision),
   };
 }
 
@@ -113,7 +124,7 @@ export function deleteMessage(request: DeleteRequest): DeleteMessage {
 export function compactMessage(request: CompactRequest): CompactMessage {
   check("compact", request);
   return {
-    revision: int64("compact", "revision", required("compact", "revision", request.revision)),
+    revision: natural("compact", "revision", required("compact", "revision", request.revision)),
     physical: flag("compact", "physical", request.physical),
   };
 }
@@ -122,7 +133,7 @@ export function compactMessage(request: CompactRequest): CompactMessage {
 export function grantMessage(request: GrantRequest): GrantMessage {
   check("grant", request);
   return {
-    TTL: int64("grant", "TTL", required("grant", "TTL", request.TTL)),
+    TTL: natural("grant", "TTL", required("grant", "TTL", request.TTL)),
     ID: int64("grant", "ID", request.ID),
   };
 }
@@ -174,13 +185,8 @@ export function watchMessage(request: WatchRequest, fragment: boolean): WatchCre
       "Cannot watch the empty key: there is none; with prefix it means all keys",
     );
   }
-  const startRevision = int64("watch", "revision", request.revision);
-  // Some versions wait for ever, some say that it was compacted.
-  if (startRevision < 0n) {
-    throw new TypeError(
-      `Cannot watch as revision must be 0 or more: current value is ${startRevision}`,
-    );
-  }
+  // Of one below 0 some versions wait for ever, some say that it was compacted.
+  const startRevision = natural("watch", "revision", request.revision);
   const chosen = filterNames.filter((names) =>
     names.some((name) =>
       flag("watch", name, request[name]) || flag("watch", `filters.${name}`, filters[name])

@@ -6,7 +6,7 @@
  */
 import { checkBoolean, checkCount, checkOptions, optionNames } from "../http/engine.ts";
 import { CompactedError } from "./errors.ts";
-import { bytes, int64, range } from "./fields.ts";
+import { bytes, natural, range } from "./fields.ts";
 import type { KeyValue } from "./key_value.ts";
 import type { Keyspace } from "./keyspace.ts";
 import type { Bytes, CallOptions, GetRequest, GetResponse, Int64 } from "./types.ts";
@@ -93,7 +93,7 @@ export class Scan implements AsyncIterable<KeyValue> {
     this.#pageSize = pageSize;
     this.#consistent = consistent;
     this.#options = options;
-    this.#revision = int64("scan", "revision", request.revision);
+    this.#revision = natural("scan", "revision", request.revision);
   }
 
   /** The revision that is read; 0n until the first page has come. A watch goes on at the next one. */

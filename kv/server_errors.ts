@@ -15,7 +15,7 @@ import { code } from "../grpc/mod.ts";
  */
 export type Effect = "rejected" | "unprocessed" | "unknown";
 
-/** Names of the errors that etcd 3.4 to 3.7 defines. */
+/** Names of the errors that etcd 3.4 to 3.7 defines; the last ones kept a call from any answer. */
 export type ErrorReason =
   | "KEY_NOT_PROVIDED"
   | "KEY_NOT_FOUND"
@@ -84,7 +84,26 @@ export type ErrorReason =
   | "NO_INFLIGHT_DOWNGRADE"
   | "ELECTION_NO_LEADER"
   | "ELECTION_NOT_LEADER"
-  | "ELECTION_LEADER_NOT_PROVIDED";
+  | "ELECTION_LEADER_NOT_PROVIDED"
+  | "CERTIFICATE_INVALID"
+  | "CERTIFICATE_REFUSED"
+  | "CONNECTION_REFUSED"
+  | "CONNECT_TIMEOUT"
+  | "HOST_NOT_FOUND"
+  | "RESPONSE_TOO_LARGE"
+  | "TLS_FAILED";
+
+/** Those that a server says. */
+type ServerReason = Exclude<
+  ErrorReason,
+  | "CERTIFICATE_INVALID"
+  | "CERTIFICATE_REFUSED"
+  | "CONNECTION_REFUSED"
+  | "CONNECT_TIMEOUT"
+  | "HOST_NOT_FOUND"
+  | "RESPONSE_TOO_LARGE"
+  | "TLS_FAILED"
+>;
 
 interface Entry {
   readonly code: number;
@@ -108,7 +127,7 @@ const {
 } = code;
 
 /** By name, without the `etcdserver: ` in front of the text. */
-const ENTRIES: Readonly<Record<ErrorReason, Entry>> = {
+const ENTRIES: Readonly<Record<ServerReason, Entry>> = {
   // Requests
   KEY_NOT_PROVIDED: { code: INVALID_ARGUMENT, text: "key is not provided" },
   KEY_NOT_FOUND: { code: INVALID_ARGUMENT, text: "key not found" },
@@ -275,15 +294,23 @@ interface ServerError {
  * @internal
  */
 export const SERVER_ERRORS: ReadonlyMap<string, ServerError> = new Map(
-  (Object.entries(ENTRIES) as [ErrorReason, Entry][]).map(
+  (Object.entries(ENTRIES) as [ServerReason, Entry][]).map(
     ([reason, { code, text, effect = "rejected" }]) => [text, { reason, code, effect }],
   ),
 );
 
 /** The code and the whole text with which etcd refuses. The errors of elections have no area. */
-export function serverError(reason: ErrorReason): { readonly code: number; readonly text: string } {
-  const { code, text } = ENTRIES[reason];
+export function serverError(
+  reason: ErrorReason,
+): { readonly code: number; readonly text: string } {
+  const { code, text } = (ENTRIES as Partial<Record<ErrorReason, Entry>>)[reason] ??
+    { code: UNKNOWN, text: reason };
   return { code, text: code === UNKNOWN ? text : `etcdserver: ${text}` };
+}
+
+/** A server's text without the `rpc error: code = … desc = ` that Go puts around it. */
+export function plainText(text: string): string {
+  return text.replace(/^rpc error: code = \w+ desc = /, "");
 }
 
 const LIMIT_OF_GRPC = /^(?:grpc: received|trying to send) message larger than max/;
@@ -293,7 +320,7 @@ const LIMIT_OF_GRPC = /^(?:grpc: received|trying to send) message larger than ma
  * of a cancelled watch, in which Go wraps it as `rpc error: code = … desc = …`.
  */
 export function recognise(text: string): ServerError | undefined {
-  const plain = text.replace(/^rpc error: code = \w+ desc = /, "").replace(/^etcdserver: /, "");
+  const plain = plainText(text).replace(/^etcdserver: /, "");
   const known = SERVER_ERRORS.get(plain);
   if (known !== undefined) return known;
   // Larger still, and the server's gRPC layer refuses it before etcd sees it.

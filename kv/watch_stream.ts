@@ -11,7 +11,7 @@ import { type CallOptions as GrpcCallOptions, type CallStream, code } from "../g
 import type { Calls } from "./calls.ts";
 import { isTokenRefusal } from "./credentials.ts";
 import { type Break, EndlessStream } from "./endless_stream.ts";
-import { cancelError, HistoryLostError, isStatus, KvError, toKvError } from "./errors.ts";
+import { cancelError, HistoryLostError, isStatus, KvError } from "./errors.ts";
 import { effectOf } from "./retry.ts";
 import { type WatchService, withLeader } from "./schema.ts";
 import type { Watcher, WatchHost } from "./watcher.ts";
@@ -165,7 +165,7 @@ export class WatchStream implements WatchHost {
     const { clock, observer } = this.#options.calls;
     this.#forget();
     this.#broken = { at: this.#broken?.at ?? clock.now(), failures };
-    const known = toKvError(error);
+    const known = this.#options.calls.explained(error);
     observer?.event({
       kind: "watch-disconnected",
       watches: this.#watchers.size,
@@ -173,7 +173,11 @@ export class WatchStream implements WatchHost {
       attempt: failures,
     });
     for (const watcher of this.#watchers.keys()) watcher.onCut(known, failures, clock.now());
-    this.#interrupted(known, renewed ? "renewed" : isFinal(error) ? "final" : "failed");
+    const hopeless = this.#options.calls.lasting(error);
+    this.#interrupted(
+      known,
+      renewed ? "renewed" : isFinal(error) ? "final" : hopeless ? "hopeless" : "failed",
+    );
     return this.#waitsForFirst() && !renewed ? this.#options.retrySleep : undefined;
   }
 
@@ -189,12 +193,14 @@ export class WatchStream implements WatchHost {
     return true;
   }
 
-  #interrupted(error: Error, how: "renewed" | "failed" | "final"): void {
+  #interrupted(error: Error, how: "renewed" | "failed" | "hopeless" | "final"): void {
     const { retry } = this.#options;
     for (const watcher of [...this.#watchers.keys()]) {
       watcher.state.interrupt();
       this.#watchers.set(watcher, null);
-      const failed = how === "failed" && !watcher.established && ++watcher.attempts > retry;
+      // A watch that was in place outlasts whatever may be mended.
+      const failed = how !== "renewed" && !watcher.established &&
+        (++watcher.attempts > retry || how === "hopeless");
       if (how === "final" || failed) {
         this.#watchers.delete(watcher);
         watcher.finish(error);

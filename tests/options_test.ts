@@ -149,6 +149,8 @@ const DOORS: Record<string, Door | readonly Door[]> = {
   "kv.TtlRequest": onClient((client, bag) => client.ttl(bag)),
   "kv.TxnRequest": onClient((client, bag) => client.txn(bag)),
   "kv.WatchRequest": onClient((client, bag) => client.watch(bag)),
+  "kv.ScanRequest": onClient((client, bag) => Array.fromAsync(client.scan(bag))),
+  "kv.UpdateOptions": onClient((client, bag) => client.update("a", () => "", bag)),
   "kv.UserRequest": onClient((client, bag) => client.auth.userGet(bag)),
   "kv.UserAddRequest": onClient((client, bag) => client.auth.userAdd(bag)),
   "kv.UserChangePasswordRequest": onClient((client, bag) => client.auth.userChangePassword(bag)),

@@ -256,13 +256,11 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
     if (session !== this.#session) return;
     this.#session = null;
     if (this.#state.kind === "CONNECTING") {
-      this.#failed(
-        error instanceof ProtocolError
-          ? new Error(`${this.address.authority} does not speak HTTP/2: ${error.message}`, {
-            cause: error,
-          })
-          : error,
-      );
+      const { authority } = this.address;
+      const what = error instanceof ProtocolError
+        ? `${authority} does not speak HTTP/2`
+        : `Cannot connect to ${authority}`;
+      this.#failed(new Error(`${what}: ${error.message}`, { cause: error }));
     } else if (this.#state.kind === "READY") this.#left(error);
   }
 

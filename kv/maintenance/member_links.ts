@@ -43,7 +43,7 @@ export class MemberLinks {
     const conn = newConn({ ...settings.grpc, targets });
     // There is no other member to ask.
     const calls = new Calls({ settings: { ...settings, retry: 0 }, ...rest });
-    calls.endpoints = 1;
+    calls.endpoints = targets;
     this.#open.set(conn, calls);
     return {
       calls,

@@ -583,6 +583,14 @@ Deno.test("newClient() refuses a wrong configuration and says what to change", (
       "Cannot make a client with https:// endpoints and tls: false",
     ],
     [
+      { endpoints: ["local host:2379"] },
+      'Cannot use endpoint as it must be one "host:port" without blanks: current value is "local host:2379"',
+    ],
+    [
+      { endpoints: ["a:1"], maxReceiveSize: 100 },
+      "Cannot use maxReceiveSize as it must be a whole number > 2097152, so that watches can keep to it: current value is 100",
+    ],
+    [
       { endpoints: ["a:1"], retry_sleep: 5 },
       `Cannot make a client with an option "retry_sleep": its options are ${NAMES.join(", ")}: ` +
       'did you mean "retrySleep"?',
