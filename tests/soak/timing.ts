@@ -3,11 +3,11 @@
  * The tests in which time plays a part, again and again on a machine that is kept busy. Fails if one of
  * them fails once.
  *
- * deno run -A tests/soak/timing.ts [runs] [busy loops] [part of a path]
+ * deno run -A tests/soak/timing.ts [runs] [busy loops] [pattern of paths]
  */
 const runs = Number(Deno.args[0] ?? 200);
 const busy = Number(Deno.args[1] ?? 4);
-const part = Deno.args[2] ?? "";
+const wanted = new RegExp(Deno.args[2] ?? "");
 if (!(runs >= 1) || !(busy >= 0)) throw new TypeError("Runs must be >= 1 and busy loops >= 0");
 
 /** Folders whose tests are looked through. Those of kv/ wait for etcd, which is another program. */
@@ -30,8 +30,10 @@ function testsIn(folder: string): string[] {
   );
 }
 
-const files = FOLDERS.flatMap(testsIn).filter((file) => file.includes(part)).sort();
-if (files.length === 0) throw new TypeError(`No test in which time plays a part is in ${part}`);
+const files = FOLDERS.flatMap(testsIn).filter((file) => wanted.test(file)).sort();
+if (files.length === 0) {
+  throw new TypeError(`No test in which time plays a part is called ${wanted}`);
+}
 console.log(`${files.length} files, ${runs} times under ${busy} busy loops`);
 
 // Threads of this process: they end when it does, whatever ends it.
