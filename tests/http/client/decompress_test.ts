@@ -72,7 +72,7 @@ for (const [format, coding, code] of CODERS) {
       const bytes = new Uint8Array(coded.length + length).fill(0x41);
       bytes.set(coded);
       await using(always(answer(fields, bytes)), async (client, server) => {
-        const outcome = await client.get(server.url, null, { timeout: 3000 }).then(
+        const outcome = await client.get(server.url, null, { timeout: 30_000 }).then(
           (response) => response.body === TEXT ? "passed over" : "wrong",
           (error) => error instanceof ProtocolError ? "refused" : String(error),
         );

@@ -3,7 +3,9 @@
  * bounded, other clients are served meanwhile, and the server lives.
  */
 import { assert, assertEquals } from "@std/assert";
-import { listen, type WebSocketConnection, type WebSocketOptions } from "../../../http/mod.ts";
+import type { HttpServer, WebSocketConnection, WebSocketOptions } from "../../../http/mod.ts";
+import { listenAt } from "../../../http/server/listen.ts";
+import { FakeClock, OVER_SOCKETS } from "../../../support/fake_clock.ts";
 import { deflate } from "../../../http/websocket/deflate.ts";
 import { sharedAuthority } from "../../../support/authority.ts";
 import { OPENSSL } from "../../../support/certificate.ts";
@@ -20,11 +22,12 @@ function memory(): number {
 }
 
 interface Scene {
-  readonly server: ReturnType<typeof listen>;
+  readonly server: HttpServer;
   /** Sockets in the order they were opened. */
   readonly sockets: WebSocketConnection[];
   /** What became of them: code and name of the error, if any. */
   readonly ends: string[];
+  readonly clock: FakeClock;
   open(fields?: Record<string, string>): Promise<WebSocketPeer>;
   /** Resolves when so many sockets have ended. */
   ended(count: number): Promise<void>;
@@ -40,7 +43,8 @@ async function scene(
   const sockets: WebSocketConnection[] = [];
   const ends: string[] = [];
   let told = Promise.withResolvers<void>();
-  const server = listen({
+  const clock = new FakeClock(OVER_SOCKETS);
+  const server = listenAt(clock.time, {
     addr: "127.0.0.1:0",
     ...(authority === undefined ? {} : { tls: true, certs: [await authority.leaf()] }),
     handler: async (stream) => {
@@ -58,6 +62,7 @@ async function scene(
   });
   return {
     server,
+    clock,
     sockets,
     ends,
     open: (fields = {}) =>
@@ -65,7 +70,7 @@ async function scene(
     ended: async (count) => {
       while (ends.length < count) await told.promise;
     },
-    [Symbol.asyncDispose]: () => server.close(),
+    [Symbol.asyncDispose]: async () => void await clock.until(server.close()),
   };
 }
 
@@ -199,7 +204,7 @@ attackTest("Close frames without end are answered once", async (secure) => {
 });
 
 attackTest("a client that never closes is cut after closeTimeout", async (secure) => {
-  await using opened = await scene(secure, { closeTimeout: 100, idleTimeout: 0 }, (socket) => {
+  await using opened = await scene(secure, { closeTimeout: 10_000, idleTimeout: 0 }, (socket) => {
     socket.close(4000, "enough");
   });
   using peer = await opened.open();
@@ -207,12 +212,12 @@ attackTest("a client that never closes is cut after closeTimeout", async (secure
   assertEquals(new TextDecoder().decode(frame!.payload.subarray(2)), "enough");
   // What it sends meanwhile does not count.
   const ended = opened.ended(1);
-  let over = false;
-  ended.then(() => over = true);
-  while (!over && await peer.repeat(maskedFrame(0x81, "still here"), 1)) {
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  await ended;
+  const begun = opened.clock.now();
+  do await peer.repeat(maskedFrame(0x81, "still here"), 1); while (
+    !await opened.clock.within(1000, ended)
+  );
+  const took = opened.clock.now() - begun;
+  assert(took >= 10_000 && took < 11_000, `${took} ms`);
   assertEquals(opened.ends, ["1006 TimeoutError"]);
 });
 
@@ -231,7 +236,7 @@ attackTest("a client that goes in the middle of a frame is missed", async (secur
 attackTest("a loop over messages that is slow makes its client wait", async (secure) => {
   const taken: number[] = [];
   const start = Promise.withResolvers<void>();
-  await using opened = await scene(secure, { idleTimeout: 100 }, async (socket) => {
+  await using opened = await scene(secure, { idleTimeout: 30_000 }, async (socket) => {
     const messages = socket[Symbol.asyncIterator]();
     await start.promise;
     for await (const message of messages) taken.push(message.length);
@@ -248,7 +253,7 @@ attackTest("a loop over messages that is slow makes its client wait", async (sec
   // It stops taking, and is not taken for gone though it is not read.
   for (let last = -1; last !== sent;) {
     last = sent;
-    await new Promise((resolve) => setTimeout(resolve, 400));
+    await opened.clock.advance(100_000);
   }
   assert(sent < count, "all of it was taken");
   assert(memory() - before < MAX_GROWTH, `${memory() - before} bytes`);

@@ -1,12 +1,18 @@
 /** WebSockets over TLS, with npm's `ws` on both sides. */
 import { assert, assertEquals } from "@std/assert";
 import type { Buffer } from "node:buffer";
-import { listen, type WebSocketConnection, type WebSocketOptions } from "../../../http/mod.ts";
-import type { ServerOptions } from "../../../http/mod.ts";
+import type {
+  HttpServer,
+  ServerOptions,
+  WebSocketConnection,
+  WebSocketOptions,
+} from "../../../http/mod.ts";
+import { listenAt } from "../../../http/server/listen.ts";
 import { sharedAuthority } from "../../../support/authority.ts";
 import { OPENSSL } from "../../../support/certificate.ts";
 import { FaultProxy } from "../../../support/fault_proxy.ts";
 import { type Need, peerTest } from "../../../support/peers.ts";
+import { FakeClock, OVER_SOCKETS } from "../../../support/fake_clock.ts";
 
 const NAME = "npm:ws@^8.18.0";
 // deno-lint-ignore no-explicit-any
@@ -15,7 +21,8 @@ const WS: Need = ["npm:ws", ws && NAME, `cache ${NAME}`];
 const needs = [OPENSSL, WS];
 
 interface Peer {
-  readonly server: ReturnType<typeof listen>;
+  readonly server: HttpServer;
+  readonly clock: FakeClock;
   /** What became of each WebSocket on the server, "code reason". */
   readonly ends: string[];
   // deno-lint-ignore no-explicit-any
@@ -31,7 +38,8 @@ async function peer(
 ): Promise<Peer> {
   const ours = await sharedAuthority();
   const ends: string[] = [];
-  const server = listen({
+  const clock = new FakeClock(OVER_SOCKETS);
+  const server = listenAt(clock.time, {
     addr: "127.0.0.1:0",
     tls: true,
     certs: [await ours.leaf()],
@@ -44,6 +52,7 @@ async function peer(
   });
   return {
     server,
+    clock,
     ends,
     // The package does not check the server's name against an address without this.
     open: (more = {}, protocols = [], port = server.port) =>
@@ -58,7 +67,7 @@ async function peer(
         });
         socket.once("error", reject);
       }),
-    [Symbol.asyncDispose]: () => server.close(),
+    [Symbol.asyncDispose]: async () => void await clock.until(server.close()),
   };
 }
 
@@ -193,30 +202,42 @@ peerTest("wss: a client that vanishes is noticed", { needs }, async () => {
 peerTest("wss: a client that falls silent is pinged, and cut if it does not answer", {
   needs,
 }, async () => {
-  await using server = await peer({ idleTimeout: 300 });
+  await using server = await peer({ idleTimeout: 30_000 });
+  const { clock } = server;
   await using proxy = new FaultProxy({ target: server.server.addr });
   const socket = await server.open({}, [], proxy.port);
   let pings = 0;
   socket.on("ping", () => pings++);
-  await until(() => pings >= 3, "no pings came");
+  for (let round = 1; round <= 3; round++) {
+    await clock.advance(30_100);
+    await until(() => pings === round, "no ping came");
+    // Behind the pong: then the server has read that, too.
+    socket.send("still here");
+    assertEquals(String((await message(socket))[0]), "still here");
+  }
   assertEquals([server.ends, socket.readyState], [[], 1]);
-  socket.send("still here");
-  assertEquals(String((await message(socket))[0]), "still here");
   proxy.mode = "hold";
-  const since = performance.now();
-  await until(() => server.ends.length === 1, "the silent client was kept");
-  assert(performance.now() - since > 290, "it was cut without a ping");
+  await clock.advance(59_000);
+  assertEquals(server.ends, [], "it was cut without a ping");
+  await clock.advance(2000);
+  assertEquals(pings, 3);
   assertEquals(server.ends, ["1006 "]);
   assertEquals(server.server.connections, 0);
   socket.terminate();
 });
 
 peerTest("wss: idle timeouts of HTTP do not end a WebSocket", { needs }, async () => {
-  await using server = await peer({}, {
-    limits: { idleTimeout: 60, headerTimeout: 60, bodyTimeout: 60, writeTimeout: 60 },
+  const limit = 60_000;
+  await using server = await peer({ idleTimeout: 0 }, {
+    limits: {
+      idleTimeout: limit,
+      headerTimeout: limit,
+      bodyTimeout: limit,
+      writeTimeout: limit,
+    },
   });
   const socket = await server.open();
-  await new Promise((resolve) => setTimeout(resolve, 400));
+  await server.clock.advance(400_000);
   socket.send("x");
   assertEquals(String((await message(socket))[0]), "x");
   socket.close();
@@ -279,16 +300,15 @@ peerTest("wss: close() of the server says 1001, and cuts who does not answer", {
   const polite = await peer();
   const socket = await polite.open();
   const ended = end(socket);
-  await polite.server.close();
+  await polite.clock.until(polite.server.close());
   assertEquals(await ended, "1001 server is closing");
 
-  const stubborn = await peer({}, { limits: { drainTimeout: 100 } });
+  const stubborn = await peer({}, { limits: { drainTimeout: 10_000 } });
   await using proxy = new FaultProxy({ target: stubborn.server.addr });
   const held = await stubborn.open({}, [], proxy.port);
   proxy.mode = "hold";
-  const since = performance.now();
-  await stubborn.server.close();
-  assert(performance.now() - since < 5000);
+  const took = await stubborn.clock.until(stubborn.server.close());
+  assert(took < 11_000, `${took} ms`);
   assertEquals(stubborn.ends, ["1006 "]);
   held.terminate();
 });
