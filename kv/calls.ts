@@ -32,8 +32,15 @@ import type { CallOptions } from "./types.ts";
  */
 type Kind = "read" | "repeatable" | "once";
 
-/** Times in a row one call or stream gets another token: each time the server said that the last is no good. */
-export const MAX_RENEWALS = 3;
+/**
+ * Times in a row one call or stream gets another token: each time the server said that the last is no
+ * good. Where JSON web tokens are used every change of users makes all tokens old, also the one just
+ * fetched.
+ */
+export const MAX_RENEWALS = 10;
+
+/** Milliseconds before a call is sent with its third token; they double with each one more. */
+const RENEWAL_PAUSE_MS = 10;
 
 /** What calls are made with. */
 interface CallsOptions {
@@ -135,6 +142,9 @@ export class Calls {
         if (
           effect === "rejected" && renewals++ < MAX_RENEWALS && await this.refused(token, error)
         ) {
+          const wait = Math.min(retrySleep, RENEWAL_PAUSE_MS * 2 ** (renewals - 2));
+          if (renewals > 1 && clock.now() + wait < deadline) await this.#pause(wait, signal);
+          if (deadline !== Infinity) left = Math.max(1, deadline - clock.now());
           continue;
         }
         const pause = rounds.failed(error) ? pauseBetween(retrySleep) : 0;

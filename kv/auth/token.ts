@@ -10,6 +10,7 @@
 import { quiet } from "../../http/engine.ts";
 import type { Clock } from "../clock.ts";
 import type { Credentials } from "../credentials.ts";
+import type { ErrorReason } from "../server_errors.ts";
 
 /** Share of its life that remains of a token when another one is fetched, and its milliseconds at most. */
 const RENEW_BEFORE = 0.2;
@@ -25,6 +26,8 @@ interface Held {
   /** When to fetch another one, and when this one is over; times of the clock. */
   renewAt: number;
   readonly endsAt: number;
+  /** Whether it was fetched because this very token was refused. */
+  readonly again: boolean;
 }
 
 /** See the module. */
@@ -32,6 +35,8 @@ export class TokenKeeper implements Credentials {
   readonly #fetch: () => Promise<string | undefined>;
   readonly #clock: Clock;
   #held: Held | null = null;
+  /** The token that was refused last. */
+  #refused: string | undefined;
   /** One for all that wait. */
   #fetching: Promise<string | undefined> | null = null;
 
@@ -51,9 +56,14 @@ export class TokenKeeper implements Credentials {
     return now < held.endsAt ? held.token : renewal;
   }
 
-  refused(token: string | undefined): Promise<boolean> {
+  refused(token: string | undefined, reason: ErrorReason): Promise<boolean> {
+    const held = this.#held;
     // Of many calls that are refused at once the first has the token renewed for all.
-    if (this.#held !== null && this.#held.token === token) this.#held = null;
+    if (held === null || held.token !== token) return Promise.resolve(true);
+    // Who gives out tokens has no other. (One that is old may be new enough in a moment.)
+    if (held.again && reason === "INVALID_AUTH_TOKEN") return Promise.resolve(false);
+    this.#held = null;
+    this.#refused = token;
     return Promise.resolve(true);
   }
 
@@ -72,10 +82,11 @@ export class TokenKeeper implements Credentials {
 
   #hold(token: string | undefined): Held {
     const now = this.#clock.now();
+    const again = token !== undefined && token === this.#refused;
     const left = token === undefined ? undefined : millisecondsLeft(token, Date.now());
-    if (left === undefined) return { token, renewAt: Infinity, endsAt: Infinity };
+    if (left === undefined) return { token, renewAt: Infinity, endsAt: Infinity, again };
     const margin = Math.min(MAX_RENEW_BEFORE_MS, left * RENEW_BEFORE);
-    return { token, renewAt: now + left - margin, endsAt: now + left };
+    return { token, renewAt: now + left - margin, endsAt: now + left, again };
   }
 }
 

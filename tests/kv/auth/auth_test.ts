@@ -248,6 +248,33 @@ peerTest(
       assertEquals([a?.value, a?.version], ["4", 5]);
     });
 
+    await t.step("changes that come one after the other fail no call", async () => {
+      await using admin = as(etcd, root);
+      await using client = as(etcd, root);
+      let stopped = false;
+      const changing = (async () => {
+        for (let i = 0; !stopped; i++) {
+          await admin.auth.userAdd({ name: `more${i}`, password: "x" });
+          await delay(20);
+        }
+      })();
+      await Promise.all(
+        Array.from({ length: 4 }, async () => {
+          for (let i = 0; i < 25; i++) await client.put({ key: "busy", value: String(i) });
+        }),
+      );
+      stopped = true;
+      await changing;
+      assertEquals((await client.get({ key: "busy" })).kvs[0]?.version, 100);
+    });
+
+    await t.step("a token that nobody takes is told after a second try", async () => {
+      let asked = 0;
+      await using client = as(etcd, { token: () => (asked++, "nonsense") });
+      const error = await rejected(client.put({ key: "a", value: "" }), kv.KvError);
+      assertEquals([error.reason, asked], ["INVALID_AUTH_TOKEN", 2]);
+    });
+
     await t.step("before the end of a token another one is there", async () => {
       let asked = 0;
       const password = () => (asked++, root.password);

@@ -1,6 +1,8 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { TokenKeeper } from "../../../kv/auth/token.ts";
 
+const INVALID = "INVALID_AUTH_TOKEN";
+
 /** Time that stands until a test moves it. */
 class StillClock {
   time = 0;
@@ -43,11 +45,11 @@ Deno.test("one login serves all who wait, and all who come later", async () => {
 Deno.test("a token that was refused is replaced once, whoever else was refused with it", async () => {
   const { keeper, logins } = keeping("a.1", "b.2");
   await keeper.token();
-  assertEquals(await keeper.refused("a.1"), true);
+  assertEquals(await keeper.refused("a.1", INVALID), true);
   const next = keeper.token();
-  assertEquals(await keeper.refused("a.1"), true);
+  assertEquals(await keeper.refused("a.1", INVALID), true);
   assertEquals(await next, "b.2");
-  assertEquals(await keeper.refused("a.1"), true);
+  assertEquals(await keeper.refused("a.1", INVALID), true);
   assertEquals([keeper.token(), logins()], ["b.2", 2]);
 });
 
@@ -99,6 +101,22 @@ Deno.test("where nobody needs a token none is sent, until the server wants one",
   const { keeper, logins } = keeping(undefined, "a.1");
   assertEquals(await keeper.token(), undefined);
   assertEquals([keeper.token(), logins()], [undefined, 1]);
-  await keeper.refused(undefined);
+  await keeper.refused(undefined, "USER_EMPTY");
   assertEquals(await keeper.token(), "a.1");
+});
+
+Deno.test("a source that gives a token again that was refused is not asked a third time", async () => {
+  const { keeper, logins } = keeping("a.1", "a.1", "b.2");
+  await keeper.token();
+  assertEquals(await keeper.refused("a.1", INVALID), true);
+  assertEquals(await keeper.token(), "a.1");
+  // It may be that a member was only behind.
+  assertEquals(await keeper.refused("a.1", "AUTH_OLD_REVISION"), true);
+  assertEquals(await keeper.token(), "b.2");
+  const same = keeping("a.1", "a.1");
+  await same.keeper.token();
+  await same.keeper.refused("a.1", INVALID);
+  await same.keeper.token();
+  assertEquals(await same.keeper.refused("a.1", INVALID), false);
+  assertEquals([logins(), same.logins()], [3, 2]);
 });
