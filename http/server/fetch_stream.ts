@@ -6,7 +6,8 @@
  *
  * @module
  */
-import { isHttpScheme, readAuthority } from "../message/authority.ts";
+import { readAuthority } from "../message/authority.ts";
+import { pieceBytes } from "../message/body.ts";
 import { checkEnd, checkSent, isBodiless, responseFraming } from "../message/body_length.ts";
 import { isConnectionField } from "../message/connection_fields.ts";
 import { StreamResetError, TimeoutError } from "../message/error.ts";
@@ -14,13 +15,12 @@ import { ErrorCode } from "../message/error_code.ts";
 import { step } from "../message/exchange_state.ts";
 import { fieldOf, type FlatHeaders, flattenHeaders, webHeaders } from "../message/headers.ts";
 import { MessageError } from "../message/message_error.ts";
-import { methodFault, readTarget } from "../message/target.ts";
 import { BodyTooLargeError } from "../message/error.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { Socket, SocketAddress } from "../net/socket.ts";
-import { bodyRate, type MinRate } from "../time/min_rate.ts";
 import type { Time } from "../time/time.ts";
-import { Deadline } from "../time/deadline.ts";
+import { FetchBody } from "./fetch_body.ts";
+import type { FetchHead } from "./fetch_head.ts";
 import { platformWebSocket } from "./platform_websocket.ts";
 import { remember } from "./websocket.ts";
 import { QuietRequest } from "../message/promise.ts";
@@ -53,42 +53,6 @@ const CONFIRM_MS = 5;
 /** Shown as "". */
 const UNKNOWN: SocketAddress = { hostname: "", port: 0, transport: "unix" };
 
-const encoder = new TextEncoder();
-
-function bytesOf(piece: string | Uint8Array): Uint8Array {
-  if (typeof piece === "string") return encoder.encode(piece);
-  if (piece instanceof Uint8Array) return piece;
-  throw new TypeError(`Cannot send body as it must be a string or Uint8Array: got ${typeof piece}`);
-}
-
-/** What a web `Request` asks for, as the streams of the own engine say it. */
-interface FetchHead {
-  readonly authority: string;
-  readonly target: string;
-}
-
-/**
- * Checks what `Deno.serve` leaves unchecked: it makes the URL of whatever stands in the request line
- * and in Host. The result is the status to refuse the request with if that is not one URL.
- */
-export function readFetchHead({ method, url, headers }: Request): FetchHead | number {
-  if (methodFault(method) !== "") return 400;
-  if (method === "CONNECT" || method === "TRACE") return 405;
-  const match = /^([A-Za-z]{4,5}):\/\/([^/?#\\]*)/.exec(url);
-  if (match === null || !isHttpScheme(match[1]!)) return 400;
-  const authority = readAuthority(match[2]!);
-  const host = headers.get("host");
-  if (authority === null || (host !== null && readAuthority(host) === null)) return 400;
-  const rest = url.slice(match[0].length);
-  // "OPTIONS *" asks for the server itself (RFC 9112 §3.2.4).
-  if (method === "OPTIONS" && rest === "/*") return { authority, target: "*" };
-  const target = readTarget(rest.charCodeAt(0) === 0x2f ? rest : "/" + rest);
-  if (target === null) return 400;
-  const expect = headers.get("expect");
-  if (expect !== null && expect.toLowerCase() !== "100-continue") return 417;
-  return { authority, target };
-}
-
 /** See the module. */
 export class FetchStream extends ServerStream {
   readonly method: string;
@@ -114,14 +78,11 @@ export class FetchStream extends ServerStream {
   #web: Request | null = null;
   #watching = false;
 
-  #reader: ReadableStreamDefaultReader<Uint8Array> | null = null;
+  /** The request's body, or null. */
+  readonly #body: FetchBody | null;
   #bodyDone: boolean;
   /** What content-length says, or -1. */
-  #length = -1;
-  #received = 0;
-  #bodyRate: MinRate | null = null;
-  #rejectRead: ((error: Error) => void) | null = null;
-  #deadline: Deadline | null = null;
+  readonly #length: number;
 
   /** `localAddr` is where the server listens, if that is one address. */
   constructor(
@@ -154,7 +115,10 @@ export class FetchStream extends ServerStream {
     this.fields = fields;
     this.version = version;
     const length = fieldOf(fields, "content-length");
-    if (length !== undefined) this.#length = Number(length);
+    this.#length = length === undefined ? -1 : Number(length);
+    this.#body = request.body === null
+      ? null
+      : new FetchBody(request.body, this.#length, limits, time);
     this.tooLarge = limits.maxBodyBytes > 0 && this.#length > limits.maxBodyBytes;
     this.socket = {
       remoteAddr: remote?.transport === "tcp"
@@ -217,31 +181,15 @@ export class FetchStream extends ServerStream {
     // Over HTTP/2 the platform ends the body of a client that broke off as if it were whole; only
     // its signal tells, a little later.
     const doubtful = this.version === "HTTP/2" && this.#length < 0;
-    if (doubtful && this.#reader === null) void this.signal;
-    if (this.#rejectRead !== null) {
-      throw new TypeError("Cannot read the body as a read is under way");
-    }
+    const body = this.#body!;
+    if (doubtful && !body.begun) void this.signal;
+    if (body.reading) throw new TypeError("Cannot read the body as a read is under way");
     try {
-      this.#reader ??= this.#source.body!.getReader();
-      const begun = this.#time.clock.now();
-      const { done, value } = await this.#wait(this.#reader.read(), begun);
-      if (done) {
-        if (this.#received < this.#length) throw new Error("the body ended early");
-        if (doubtful) await this.#confirmed();
-        this.#bodyDone = true;
-        return null;
-      }
-      const { maxBodyBytes } = this.#limits;
-      this.#received += value.length;
-      if (maxBodyBytes > 0 && this.#received > maxBodyBytes) {
-        throw new BodyTooLargeError(maxBodyBytes, "limits.maxBodyBytes");
-      }
-      const waited = this.#time.clock.now() - begun;
-      this.#bodyRate ??= bodyRate(this.#limits);
-      if (this.#bodyRate?.count(waited, value.length) === false) {
-        throw new TimeoutError("minBodyRate", Math.round(waited));
-      }
-      return value;
+      const piece = await body.read();
+      if (piece !== null) return piece;
+      if (doubtful) await this.#confirmed();
+      this.#bodyDone = true;
+      return null;
     } catch (error) {
       if (error instanceof TimeoutError || error instanceof BodyTooLargeError) {
         throw this.requestFault = error;
@@ -259,22 +207,6 @@ export class FetchStream extends ServerStream {
   async #confirmed(): Promise<void> {
     await this.#time.clock.sleep(CONFIRM_MS);
     if (this.requestFault !== null) throw this.requestFault;
-  }
-
-  /** Waits for a piece of the body, no longer than `bodyTimeout`. */
-  #wait<T>(read: Promise<T>, begun: number): Promise<T> {
-    const deadline = this.#deadline ??= new Deadline(
-      this.#time,
-      (phase, ms) => this.#rejectRead?.(new TimeoutError(phase, ms)),
-    );
-    deadline.set("bodyTimeout", this.#limits.bodyTimeout, begun);
-    return new Promise<T>((resolve, reject) => {
-      this.#rejectRead = reject;
-      read.then(resolve, reject);
-    }).finally(() => {
-      this.#rejectRead = null;
-      deadline.stop();
-    });
   }
 
   // ---- response --------------------------------------------------------------------------------
@@ -351,7 +283,7 @@ export class FetchStream extends ServerStream {
   }
 
   protected sendPiece(piece: string | Uint8Array): Promise<void> | undefined {
-    const bytes = bytesOf(piece);
+    const bytes = pieceBytes(piece);
     if (!this.#bodiless(this.status)) checkSent(this.#declared, this.#sent + bytes.length);
     this.#sent += bytes.length;
     this.#open();
@@ -373,7 +305,7 @@ export class FetchStream extends ServerStream {
         "Cannot send trailers: Deno.serve has none, use the module's own engine",
       );
     }
-    const bytes = piece === null ? null : bytesOf(piece);
+    const bytes = piece === null ? null : pieceBytes(piece);
     const answer = this.#answer;
     const total = this.#sent + (bytes === null ? 0 : bytes.length);
     const bodiless = answer.kind === "over" || this.#bodiless(this.status);
@@ -424,7 +356,7 @@ export class FetchStream extends ServerStream {
         // Cancelled by the platform, which is why this is called.
       }
     }
-    if (this.requestFault !== null) this.#rejectRead?.(this.requestFault);
+    if (this.requestFault !== null) this.#body?.fail(this.requestFault);
   }
 
   /** Ends the response, and tells who waits for room. */
@@ -437,11 +369,7 @@ export class FetchStream extends ServerStream {
   }
 
   protected onFinish(): void {
-    if (this.#bodyDone) return;
-    // Nobody reads on: the platform drops what still comes, or closes the connection.
-    const { body } = this.#source;
-    const cancelled = this.#reader !== null ? this.#reader.cancel() : body?.cancel();
-    cancelled?.catch(() => {});
+    if (!this.#bodyDone) this.#body?.cancel();
   }
 
   // ---- upgrade ---------------------------------------------------------------------------------

@@ -4,7 +4,8 @@
  * @module
  */
 import { checkPair } from "../net/certificate.ts";
-import { FetchStream, readFetchHead } from "./fetch_stream.ts";
+import { readFetchHead } from "./fetch_head.ts";
+import { FetchStream } from "./fetch_stream.ts";
 import { type ErrorListener, type Handler, runHandler } from "./handler.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
 import type { PlatformServer, ServerOptions } from "./options.ts";
