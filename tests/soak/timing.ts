@@ -47,6 +47,7 @@ const failures = new Map<string, number>();
 let failed = 0;
 const begun = performance.now();
 for (let run = 1; run <= runs; run++) {
+  const since = performance.now();
   const output = await new Deno.Command(Deno.execPath(), {
     args: ["test", "-A", "-q", "--no-check", "--parallel", ...files],
     cwd: root,
@@ -55,19 +56,16 @@ for (let run = 1; run <= runs; run++) {
     stderr: "piped",
     signal: AbortSignal.timeout(PATIENCE_MS),
   }).output();
-  if (output.success) {
-    if (run % 10 === 0) console.log(`${run} runs, ${failed} failed`);
-    continue;
-  }
+  const seconds = Math.round((performance.now() - since) / 1000);
+  console.log(`Run ${run}: ${output.success ? "passed" : "failed"} in ${seconds} s`);
+  if (output.success) continue;
   failed++;
   const text = new TextDecoder().decode(output.stdout);
   const names = text.slice(text.lastIndexOf("\n FAILURES ")).match(/^.+ => .+$/gm) ??
     [`exit code ${output.code}: ${new TextDecoder().decode(output.stderr).trim().slice(-500)}`];
   for (const name of names) failures.set(name, (failures.get(name) ?? 0) + 1);
   const errors = text.lastIndexOf("\n ERRORS ");
-  console.log(
-    `Run ${run} failed:\n${text.slice(Math.max(errors, 0), errors < 0 ? 2000 : undefined)}`,
-  );
+  console.log(text.slice(Math.max(errors, 0), errors < 0 ? 2000 : undefined));
 }
 for (const loop of loops) loop.terminate();
 console.log(

@@ -1,4 +1,5 @@
 import { assertEquals, assertRejects } from "@std/assert";
+import type { Clock } from "../../kv/clock.ts";
 import { Countdown } from "../../http/time/countdown.ts";
 import { FakeClock } from "../../support/fake_clock.ts";
 
@@ -32,6 +33,15 @@ Deno.test("what a ring causes in promises happens before the next", async () => 
   })();
   await clock.advance(100);
   assertEquals(seen, [10, 20, 30]);
+});
+
+Deno.test("it is a clock of kv/, too", async () => {
+  const clock = new FakeClock();
+  const given: Clock = clock;
+  const slept = given.sleep(250).then(() => given.now());
+  const start = given.now();
+  await clock.until(slept);
+  assertEquals(await slept - start, 250);
 });
 
 Deno.test("sleep() rejects with the reason of its signal, and leaves nothing behind", async () => {
