@@ -100,7 +100,7 @@ export function parse(args: readonly string[], flags: Flags): Parsed {
   }
   try {
     const { values, positionals } = parseArgs({
-      args: front.flatMap((arg) => withoutValue(arg, flags)),
+      args: front.flatMap((arg) => asNodeHasIt(arg, flags)),
       options,
       allowPositionals: true,
     });
@@ -114,8 +114,10 @@ export function parse(args: readonly string[], flags: Flags): Parsed {
   }
 }
 
-/** `--prefix=true` is `--prefix`, `--prefix=false` is nothing: as Go has it. */
-function withoutValue(arg: string, flags: Flags): string[] {
+/** Go takes `-w=json` for `-w json`, `--prefix=true` for `--prefix`, `--prefix=false` for nothing. */
+function asNodeHasIt(arg: string, flags: Flags): string[] {
+  const short = /^-([a-z])=(.*)$/i.exec(arg);
+  if (short !== null) return [`-${short[1]}`, short[2]!];
   const match = /^--([\w-]+)=(true|false|1|0)$/.exec(arg);
   if (match === null || flags[match[1]!]?.type !== "boolean") return [arg];
   return match[2] === "true" || match[2] === "1" ? [`--${match[1]}`] : [];

@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { run } from "../../../kv/cli/command.ts";
 import type { World } from "../../../kv/cli/world.ts";
+import { makeCertificate, OPENSSL } from "../../../support/certificate.ts";
 import { Etcd, findEtcd } from "../../../support/etcd.ts";
 import { peerTest } from "../../../support/peers.ts";
 import { Process, run as runProgram, which } from "../../../support/process.ts";
@@ -392,6 +393,35 @@ peerTest("live views fill a terminal, and leave it as it was", { needs: [etcd] }
     assertEquals(code, 128);
     assertStringIncludes(stderr, "--live needs a terminal");
   }
+});
+
+peerTest("certificates are given by flags or by the environment", {
+  needs: [etcd, OPENSSL],
+}, async () => {
+  await using files = await makeCertificate();
+  await using server = await Etcd.start({
+    scheme: "https",
+    flags: [
+      `--cert-file=${files.certFile}`,
+      `--key-file=${files.keyFile}`,
+      "--client-cert-auth",
+      `--trusted-ca-file=${files.caFile}`,
+    ],
+  });
+  const tls = ["--cacert", files.caFile, "--cert", files.certFile, "--key", files.keyFile];
+  const endpoints = ["--endpoints", `https://${server.endpoint}`];
+  assertEquals((await ours([...endpoints, ...tls, "put", "a", "1"])).stdout, "OK\n");
+  const env = {
+    ETCDCTL_ENDPOINTS: `https://${server.endpoint}`,
+    ETCDCTL_CACERT: files.caFile,
+    ETCDCTL_CERT: files.certFile,
+    ETCDCTL_KEY: files.keyFile,
+    ETCDCTL_WRITE_OUT: "fields",
+  };
+  assertStringIncludes((await ours(["get", "a"], { env })).stdout, '"Value" : "1"');
+  assertEquals((await ours(["get", "a", "-w=simple"], { env })).stdout, "a\n1\n");
+  const short = ["--command-timeout=500ms"];
+  assertEquals((await ours([...endpoints, ...short, "get", "a"])).code, 1);
 });
 
 Deno.test("what makes no sense is told, with what was meant", async () => {
