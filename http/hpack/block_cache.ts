@@ -50,7 +50,7 @@ export class BlockCache {
   }
 
   /**
-   * Offers the block that `find` has just not found, and that left the table as it was. The octets
+   * Offers the block that `find` has just missed, and that left the table as it was. The octets
    * are copied if it gets in.
    */
   offer(

@@ -39,7 +39,7 @@ export interface DecoderOptions {
 
 /**
  * Decodes the header blocks of one direction of a connection, all of them and in the order they came:
- * every block may change what the next one means. What is over a limit is still decoded, as the state
+ * every block may change the meaning of the next. Fields over a limit are still decoded, as the state
  * of the two sides must stay the same, but not collected, so that the memory a block can take is
  * bounded however far it expands.
  */
@@ -52,7 +52,7 @@ export class Decoder {
   /** Whether the next block must begin with a size update. */
   #updateDue = false;
 
-  // What is known of the block at hand.
+  // The block at hand.
   readonly #cursor: Cursor = { bytes: NOTHING, at: 0, end: 0 };
   #fields: string[] = [];
   #size = 0;

@@ -119,7 +119,7 @@ export class Encoder {
       }
       if (at > out.length) {
         throw new RangeError(
-          `Header block must have room as of bound(): needs ${at - start} octets, got ${
+          `Header block must have room as of bound(): needs ${at - start} bytes, got ${
             Math.max(0, out.length - start)
           }`,
         );
@@ -197,7 +197,7 @@ export class Encoder {
   }
 
   /**
-   * A block was given up halfway, and what it inserted will never get to the peer: the next one empties
+   * A block was given up halfway, and the peer never gets the fields it inserted: the next one empties
    * both tables by a size update to 0.
    */
   #startOver(): void {

@@ -1,11 +1,11 @@
 /** When a field that is not in a table yet goes into the dynamic table. */
 export const Indexing = {
   /**
-   * Never, nor may anyone who forwards it do so (RFC 7541 §6.2.3, §7.1.3): who can make this side send
-   * guesses could otherwise tell from the length of the block whether one was right.
+   * Never, nor may an intermediary do so (RFC 7541 §6.2.3, §7.1.3): an attacker that can make this side
+   * send guesses could otherwise tell from the length of the block whether one was right.
    */
   NEVER: 0,
-  /** Not here: the value is new with every message, and would only push out what is of use. */
+  /** Not here: the value is new with every message, and would only push out useful entries. */
   WITHOUT: 1,
   /** When the same value comes again: many values of this name are, or may be, seen once. */
   ON_REPEAT: 2,
@@ -84,7 +84,7 @@ export function isListed(name: string): boolean {
 
 /**
  * Whether a value must stay out of the dynamic table though its name says otherwise: a query may hold
- * what is secret, and mostly is new every time.
+ * secrets, and mostly is new every time.
  */
 export function isUnfit(name: string, value: string): boolean {
   return name === ":path" && value.includes("?");

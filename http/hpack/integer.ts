@@ -55,7 +55,7 @@ export function decodeInteger(cursor: Cursor, prefixBits: number): number {
       // length -- MUST be treated as decoding errors."
       if (at === limit) {
         throw new HpackError(
-          `Integer must have at most ${MAX_CONTINUATION_OCTETS} octets after its prefix`,
+          `Integer must have at most ${MAX_CONTINUATION_OCTETS} bytes after its prefix`,
         );
       }
       octet = bytes[at++]!;

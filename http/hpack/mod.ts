@@ -14,7 +14,7 @@
  *
  * | file | holds |
  * |---|---|
- * | `error` | what is thrown at a malformed block |
+ * | `error` | thrown at a malformed block |
  * | `tables` | the static table and the lengths of the Huffman codes, as data |
  * | `integer`, `huffman`, `string_literal` | the three primitives (§5), both ways |
  * | `dynamic_table` | a ring of entries (§4) |

@@ -2,7 +2,7 @@ import { DynamicTable, entrySize } from "./dynamic_table.ts";
 import { type Indexing, indexingOf, isListed } from "./indexing.ts";
 import { STATIC_NAMES, STATIC_TABLE_LENGTH, STATIC_VALUES } from "./tables.ts";
 
-/** What is known of a field name: by two lookups, without joining name and value, a field is found. */
+/** The entries of a field name: two lookups find a field, without joining name and value. */
 export class NameEntry {
   readonly name: string;
   readonly indexing: Indexing;
@@ -72,7 +72,7 @@ export class SearchTable {
     return this.#table.maxSize;
   }
 
-  /** What is known of `name`. */
+  /** The entries of `name`. */
   lookup(name: string): NameEntry {
     const entry = this.#names.get(name);
     if (entry !== undefined) return entry;

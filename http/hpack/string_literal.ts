@@ -86,7 +86,7 @@ export function checkOctets(text: string): void {
     const code = text.charCodeAt(i);
     if (code > 0xff) {
       throw new TypeError(
-        `Header field must have characters up to U+00FF, one for each octet: character ${i} is U+${
+        `Header field must have characters up to U+00FF, one for each byte: character ${i} is U+${
           code.toString(16).toUpperCase().padStart(4, "0")
         }`,
       );
@@ -106,7 +106,7 @@ function openString(cursor: Cursor): number {
     throw new HpackError(
       `String must end inside its header block: got length ${length} with ${
         cursor.end - start
-      } octets left`,
+      } bytes left`,
     );
   }
   cursor.at = start + length;

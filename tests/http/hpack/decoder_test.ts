@@ -190,7 +190,7 @@ Deno.test("decode() reads between start and end only", () => {
   assertThrows(
     () => new Decoder().decode(cut, 0, 6),
     HpackError,
-    "String must end inside its header block: got length 3 with 2 octets left",
+    "String must end inside its header block: got length 3 with 2 bytes left",
   );
 });
 
@@ -213,7 +213,7 @@ Deno.test("decode() refuses an index over the entries of both tables, in every r
 });
 
 Deno.test("decode() refuses an integer that is too long or too large", () => {
-  assertRefuses("ff8080808080 00", "Integer must have at most 5 octets after its prefix");
+  assertRefuses("ff8080808080 00", "Integer must have at most 5 bytes after its prefix");
   assertRefuses("ffffffffff7f", "Integer must be at most 2147483647: got 34359738494");
   assertRefuses("0001 617f ffffffff7f", "Integer must be at most 2147483647: got 34359738494");
 });

@@ -251,7 +251,7 @@ Deno.test("encode() refuses an output without room, and can be used on", () => {
   assertThrows(
     () => encoder.encode(out, 3, ["server", "x".repeat(20)]),
     RangeError,
-    "Header block must have room as of bound(): needs 22 octets, got 17",
+    "Header block must have room as of bound(): needs 22 bytes, got 17",
   );
   const end = encoder.encode(out, 3, ["server", "x"]);
   assertEquals(decoder.decode(out, 3, end).fields, ["server", "x"]);
@@ -260,7 +260,7 @@ Deno.test("encode() refuses an output without room, and can be used on", () => {
   assertThrows(
     () => encoder.encodeTemplate(out, 19, template),
     RangeError,
-    "needs 2 octets, got 1",
+    "needs 2 bytes, got 1",
   );
 });
 
@@ -279,7 +279,7 @@ Deno.test("Template refuses characters that do not fit an octet", () => {
   assertThrows(
     () => new Template(["a", "b\u0142"]),
     TypeError,
-    "Header field must have characters up to U+00FF, one for each octet: character 1 is U+0142",
+    "Header field must have characters up to U+00FF, one for each byte: character 1 is U+0142",
   );
 });
 

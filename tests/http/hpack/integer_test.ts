@@ -53,7 +53,7 @@ Deno.test("decodeInteger() accepts zeros in excess up to five octets", () => {
 
 Deno.test("decodeInteger() refuses a sixth octet after the prefix", () => {
   const error = assertThrows(() => decoded("1f808080808000", 5), HpackError);
-  assertEquals(error.message, "Integer must have at most 5 octets after its prefix");
+  assertEquals(error.message, "Integer must have at most 5 bytes after its prefix");
 });
 
 Deno.test("decodeInteger() refuses values over 2^31-1", () => {
