@@ -78,7 +78,7 @@ export abstract class ClientCall extends Timer implements Wanted<Subchannel>, At
   protected abstract onBegun(attempt: CallAttempt): void;
   abstract onMessage(message: object, size: number): void;
   /** The status is OK: returns why the call failed nevertheless, or null. */
-  protected abstract conclude(): ConnectError | null;
+  protected abstract onEnd(): ConnectError | null;
   /** The call failed. */
   protected abstract onFailed(error: Error): void;
   /** Whether responses wait to be read: until they are, the call can still be given up. */
@@ -216,7 +216,7 @@ export abstract class ClientCall extends Timer implements Wanted<Subchannel>, At
       if (this.finished) return;
     }
     if (error !== null) return this.fail(this.#atDeadline(error));
-    const fault = this.conclude();
+    const fault = this.onEnd();
     if (fault !== null) return this.fail(fault);
     this.#finish();
   }

@@ -175,7 +175,7 @@ export class StreamCall extends ClientCall implements StreamHandle {
 
   // ---- the end ---------------------------------------------------------------------------------
 
-  protected override conclude(): ConnectError | null {
+  protected override onEnd(): ConnectError | null {
     if (!this.method.serverStreams) {
       if (this.#message === null) {
         return new ConnectError("the server sent no response message", Code.Unimplemented);

@@ -56,7 +56,7 @@ export class UnaryCall extends ClientCall {
   }
 
   /** The response counts only with its status. */
-  protected override conclude(): ConnectError | null {
+  protected override onEnd(): ConnectError | null {
     if (this.#message === null) {
       return new ConnectError("the server sent no response message", Code.Unimplemented);
     }

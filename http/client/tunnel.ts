@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Attempt, type DialOptions } from "../net/dial.ts";
+import { DialAttempt, type DialOptions } from "../net/dial.ts";
 import { HeadSearch, readResponseHead } from "../h1/read.ts";
 import { MAX_RESPONSE_FIELDS } from "./h1_session.ts";
 import { MAX_INFORMATIONAL } from "./exchange.ts";
@@ -29,7 +29,7 @@ const ANSWER_LIMITS = {
  */
 export function dialProxy(proxy: Target, options: DialOptions): Promise<Socket> {
   const { hostname, port } = proxy;
-  return new Attempt({ ...options, hostname, port }).run(async (attempt) => {
+  return new DialAttempt({ ...options, hostname, port }).run(async (attempt) => {
     const conn = await reach(proxy, options, attempt);
     return "setNoDelay" in conn ? denoSocket(conn) : conn;
   });
@@ -40,7 +40,7 @@ export function dialProxy(proxy: Target, options: DialOptions): Promise<Socket> 
  * {@linkcode DialError}: of phase `"proxy"` up to the tunnel, of `"tls"` or `"alpn"` inside it.
  */
 export function dialThrough(proxy: Target, options: DialOptions): Promise<Socket> {
-  return new Attempt(options).run(async (attempt) => {
+  return new DialAttempt(options).run(async (attempt) => {
     attempt.proxy = proxy.authority;
     const conn = await reach(proxy, options, attempt);
     await openTunnel("setNoDelay" in conn ? denoSocket(conn) : conn, proxy, options);
@@ -51,7 +51,7 @@ export function dialThrough(proxy: Target, options: DialOptions): Promise<Socket
 async function reach(
   proxy: Target,
   { tls }: DialOptions,
-  attempt: Attempt,
+  attempt: DialAttempt,
 ): Promise<Deno.TcpConn | Socket> {
   attempt.phase = "proxy";
   const conn = await attempt.connect(proxy);

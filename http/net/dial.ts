@@ -53,7 +53,7 @@ const DEFAULT_DIAL_TIMEOUT_MS = 20_000;
  * `cause` a {@linkcode TimeoutError} when time ran out; or with the signal's reason.
  */
 export function dial(options: DialOptions): Promise<Socket> {
-  return new Attempt(options).run(async (attempt) => {
+  return new DialAttempt(options).run(async (attempt) => {
     const { path, tls, hostname } = options;
     if (path === undefined) {
       if (attempt.engine === "deno" && tls?.cert !== undefined) {
@@ -68,7 +68,7 @@ export function dial(options: DialOptions): Promise<Socket> {
 }
 
 /** One attempt to open a connection: what it is at, what it holds, and when it is given up. */
-export class Attempt implements Opening {
+export class DialAttempt implements Opening {
   readonly #options: DialOptions;
   readonly #controller = new AbortController();
   #held: { close(): void } | null = null;

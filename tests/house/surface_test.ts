@@ -14,13 +14,10 @@ const TWICE: readonly string[] = [
   "grpc fixed64",
   "grpc float",
   "grpc varint32",
-  "http Attempt",
   "http Connection",
   "http Found",
   "http FrameReader",
   "http RequestHead",
-  "kv Watcher",
-  "kv isReadOnly",
 ];
 
 interface Comment {
@@ -107,7 +104,9 @@ Deno.test("an exported name stands once in an area", () => {
   const files = new Map<string, Set<string>>();
   for (const [file, text] of code) {
     for (const { name } of exportsOf(file, text)) {
-      const key = `${areaOf(file)} ${name}`;
+      // The store has an entry of its own.
+      const area = file.startsWith("kv/server/") ? "kv/server" : areaOf(file);
+      const key = `${area} ${name}`;
       files.set(key, (files.get(key) ?? new Set()).add(file));
     }
   }
