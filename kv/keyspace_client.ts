@@ -61,6 +61,8 @@ import type {
   TxnResponse,
   WatchRequest,
 } from "./types.ts";
+import type { Codec } from "./values/codec.ts";
+import { TypedKeys } from "./values/typed_keys.ts";
 import {
   type ConditionalResponse,
   deleteIf,
@@ -134,6 +136,20 @@ export abstract class KeyspaceClient implements Keyspace {
    */
   scan(request: ScanRequest, options?: number | CallOptions): Scan {
     return new Scan(this, request, options);
+  }
+
+  /**
+   * The same keys with values of one type.
+   *
+   * @example
+   * ```ts ignore
+   * const users = client.typed(json<{ name: string }>());
+   * await users.put("users/1", { name: "Ada" });
+   * const entry = await users.get("users/1"); // entry.value.name
+   * ```
+   */
+  typed<Value, Input = Value>(codec: Codec<Value, Input>): TypedKeys<Value, Input> {
+    return new TypedKeys(this, codec);
   }
 
   /** Puts a key if there is none. With `succeeded: false`, `kv` is what there is. */

@@ -25,7 +25,8 @@
  * keyspace_client   what is made of a keyspace, for all keys and for a part of them
  * concurrency  cache   sessions, locks, elections, transactions, barriers, queues; keys in memory
  * wait   waiting that can be given up
- * scan  values   ranges a page at a time; typed values, compare and set
+ * values   typed values, compare and set
+ * scan   ranges a page at a time
  * keyspace   what a client offers to locks, caches and scans
  * auth  cluster  maintenance  telemetry   users and tokens; members; upkeep, a member at a time; who looks on
  * watch  lease  watch_stream  txn   kept alive by the client
@@ -171,6 +172,15 @@ export type {
   WatchRequest,
   WatchResponse,
 } from "./types.ts";
+export { bytesCodec as bytes, type Codec, json, message, text } from "./values/codec.ts";
+export {
+  type TypedEntry,
+  type TypedEvent,
+  TypedKeys,
+  type TypedPutOptions,
+  TypedWatch,
+  ValueError,
+} from "./values/typed_keys.ts";
 export type {
   ConditionalResponse,
   Update,

@@ -150,6 +150,7 @@ const DOORS: Record<string, Door | readonly Door[]> = {
   "kv.TxnRequest": onClient((client, bag) => client.txn(bag)),
   "kv.WatchRequest": onClient((client, bag) => client.watch(bag)),
   "kv.ScanRequest": onClient((client, bag) => Array.fromAsync(client.scan(bag))),
+  "kv.TypedPutOptions": onClient((client, bag) => client.typed(kv.text).put("a", "", bag)),
   "kv.UpdateOptions": onClient((client, bag) => client.update("a", () => "", bag)),
   "kv.UserRequest": onClient((client, bag) => client.auth.userGet(bag)),
   "kv.UserAddRequest": onClient((client, bag) => client.auth.userAdd(bag)),

@@ -48,6 +48,8 @@ const PLAIN = [
   "priorityQueue",
   "namespace",
   "scan",
+  "typed",
+  "stats",
 ];
 
 Deno.test("promises of a client that nobody awaits end no process", async () => {
