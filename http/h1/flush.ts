@@ -7,7 +7,10 @@
 import type { SocketWriter } from "../net/socket_writer.ts";
 import type { MessageWriter } from "./message_writer.ts";
 
-/** Times the microtask queue may run before a head without body leaves alone. */
+/**
+ * Times the microtask queue may run before a head without body leaves alone: so many awaits handlers
+ * have between head and body. Measured: four cost 190 ns, a turn of the event loop 5500.
+ */
 const DEFER_HOPS = 4;
 
 /** See the module. */
