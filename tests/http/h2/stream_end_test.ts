@@ -2,7 +2,7 @@
 import { assertEquals } from "@std/assert";
 import { ConnectionLostError } from "../../../http/message/error.ts";
 import { ErrorCode } from "../../../http/h2/mod.ts";
-import { goAway, headers, REQUEST, rstStream } from "../../../support/frames.ts";
+import { data, goAway, headers, REQUEST, rstStream } from "../../../support/frames.ts";
 import { Harness, type LoggedStream } from "../../../support/h2_peer.ts";
 
 const LOST = new ConnectionLostError("Connection was lost", "maybe");
@@ -68,4 +68,27 @@ Deno.test("onReset() is not called for a stream that another's owner has reset m
     assertEquals(peer.log.filter((line) => line.startsWith("reset")).length, 1);
     assertEquals(streams.map((stream) => stream.closings), [1, 1]);
   }
+});
+
+Deno.test("failStreams() ends every stream without a word; what still comes for them is dropped", () => {
+  const peer = new Harness("client");
+  const streams = Array.from({ length: 300 }, () => peer.stream());
+  for (const stream of streams) peer.connection.open(stream, REQUEST, true);
+  peer.connection.drain();
+  peer.sent();
+  peer.connection.failStreams(LOST);
+  assertEquals(streams.every((stream) => stream.closed && stream.closings === 1), true);
+  for (const { id } of streams) {
+    peer.receive(headers(id, [":status", "200"]), data(id, "late", true));
+  }
+  assertEquals(peer.sent(), []);
+  assertEquals(peer.log, streams.map(({ id }) => `reset ${id} ConnectionLostError`));
+});
+
+Deno.test("no stream begins on a connection that another stream's user has ended", () => {
+  const peer = new Harness();
+  peer.respond = () => peer.connection.connectionLost(LOST);
+  peer.receive(headers(1, REQUEST, { end: true }), headers(3, REQUEST, { end: true }));
+  assertEquals(peer.streams.length, 1);
+  assertEquals(peer.connection.streams.size, 0);
 });
