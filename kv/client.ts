@@ -17,6 +17,7 @@ import { type Cluster, clusterOf } from "./cluster/cluster.ts";
 import { clusterService } from "./cluster/service.ts";
 import { type ClientOptions, type Settings, settingsOf, targetsOf } from "./endpoints.ts";
 import { cancelled, ClientClosedError, KvError, UnknownOutcomeError } from "./errors.ts";
+import type { KeyValue } from "./key_value.ts";
 import { KeyspaceClient } from "./keyspace_client.ts";
 import { LeaseKeeper } from "./lease.ts";
 import { Namespace } from "./namespace.ts";
@@ -54,6 +55,8 @@ import {
   watchService,
   withLeader,
 } from "./schema.ts";
+import { rangeStream } from "./range_stream.ts";
+import type { ScanRequest } from "./scan.ts";
 import type {
   Bytes,
   CallOptions,
@@ -261,6 +264,30 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
   async get(request: GetRequest, options?: number | CallOptions): Promise<GetResponse> {
     return readGet(
       await this.#calls.run("get", "read", this.#kv.Range, getMessage(request), options),
+    );
+  }
+
+  /**
+   * Reads a range as the server streams it, all at one revision; servers before etcd 3.7 are read a
+   * page at a time. A stream that breaks is opened again behind the last key it gave. `timeout` is for
+   * each stream or page.
+   *
+   * @throws {TypeError} From the first read, if the request is not one.
+   */
+  getStream(
+    request: ScanRequest,
+    options?: number | CallOptions,
+  ): AsyncIterableIterator<KeyValue> {
+    return rangeStream(
+      {
+        calls: this.#calls,
+        keys: this,
+        open: this.#kv.RangeStream,
+        retry: this.#settings.retry,
+        retrySleep: this.#settings.retrySleep,
+      },
+      request,
+      options,
     );
   }
 

@@ -35,6 +35,7 @@ import {
   type TransactionOptions,
   type TransactionResult,
 } from "./concurrency/transaction.ts";
+import type { KeyValue } from "./key_value.ts";
 import type { Keyspace } from "./keyspace.ts";
 import { Scan, type ScanRequest } from "./scan.ts";
 import type {
@@ -107,6 +108,15 @@ export abstract class KeyspaceClient implements Keyspace {
   abstract leaseSignal(ID: Int64): AbortSignal;
   /** Follows the changes of one key or a range of keys. */
   abstract watch(request: WatchRequest, options?: number | CallOptions): Promise<Watch>;
+
+  /**
+   * Reads a range as the server streams it, all at one revision; servers before etcd 3.7 are read a
+   * page at a time. `timeout` is for each stream or page.
+   */
+  abstract getStream(
+    request: ScanRequest,
+    options?: number | CallOptions,
+  ): AsyncIterableIterator<KeyValue>;
 
   /**
    * The keys that begin with `prefix`, as a keyspace of their own: keys given to it get the prefix,

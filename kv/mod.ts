@@ -21,7 +21,7 @@
  * server   a store in this process, with an entry of its own
  * cli   the command
  * client   what users hold
- * namespace   a part of the keys
+ * namespace  range_stream   a part of the keys; ranges as servers stream them
  * keyspace_client   what is made of a keyspace, for all keys and for a part of them
  * concurrency  cache   sessions, locks, elections, transactions, barriers, queues; keys in memory
  * wait   waiting that can be given up

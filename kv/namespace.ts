@@ -14,6 +14,7 @@ import type { Keyspace } from "./keyspace.ts";
 import { KeyspaceClient } from "./keyspace_client.ts";
 import { withJson } from "./json.ts";
 import { NO_END, prefixEnd } from "./range.ts";
+import { rangeOf, Scan, type ScanRequest } from "./scan.ts";
 import type {
   Bytes,
   CallOptions,
@@ -86,6 +87,20 @@ export class Namespace extends KeyspaceClient {
   /** Reads one key or a range of keys, now or at an earlier revision. */
   async get(request: GetRequest, options?: number | CallOptions): Promise<GetResponse> {
     return this.#readGet(await this.#keys.get(this.#select("get", request), options));
+  }
+
+  /** Reads a range as the server streams it, all at one revision. */
+  async *getStream(
+    request: ScanRequest,
+    options?: number | CallOptions,
+  ): AsyncIterableIterator<KeyValue> {
+    const { prefix: _, fromKey: __, ...rest } = request;
+    const { key, rangeEnd } = this.#select("get", rangeOf(request));
+    const whole = { ...rest, key, ...(rangeEnd === undefined ? {} : { rangeEnd }) };
+    const keys = this.#keys instanceof KeyspaceClient
+      ? this.#keys.getStream(whole, options)
+      : new Scan(this.#keys, whole, options);
+    for await (const kv of keys) yield this.#strip(kv);
   }
 
   /** Removes one key or a range of keys. */

@@ -89,7 +89,7 @@ export class Scan implements AsyncIterable<KeyValue> {
   constructor(keys: Keyspace, request: ScanRequest, options?: number | CallOptions) {
     const { pageSize = PAGE_SIZE, consistent = true } = checked(request);
     this.#keys = keys;
-    this.#first = firstOf(request);
+    this.#first = rangeOf(request);
     this.#pageSize = pageSize;
     this.#consistent = consistent;
     this.#options = options;
@@ -130,7 +130,7 @@ export class Scan implements AsyncIterable<KeyValue> {
     this.#revision ||= header.revision;
     const last = kvs.at(-1);
     if (!more || last === undefined) return { kvs, rest: null };
-    return { kvs, rest: { ...request, key: behind(last.keyBytes) } };
+    return { kvs, rest: { ...request, key: keyBehind(last.keyBytes) } };
   }
 
   async #get(request: GetRequest, options: CallOptions): Promise<GetResponse> {
@@ -159,8 +159,8 @@ function checked(request: ScanRequest): ScanRequest {
   return request;
 }
 
-/** The request of the first page, whose range later ones keep the end of. */
-function firstOf(request: ScanRequest): GetRequest {
+/** The range a request means, of which later pages keep the end. */
+export function rangeOf(request: ScanRequest): GetRequest {
   const { prefix, key, fromKey, rangeEnd, keysOnly, serializable } = request;
   const named = typeof prefix === "string" || prefix instanceof Uint8Array;
   if (named && (key !== undefined || fromKey !== undefined || rangeEnd !== undefined)) {
@@ -182,7 +182,7 @@ function firstOf(request: ScanRequest): GetRequest {
 }
 
 /** The least key behind this one. */
-function behind(key: Uint8Array): Uint8Array {
+export function keyBehind(key: Uint8Array): Uint8Array {
   const next = new Uint8Array(key.length + 1);
   next.set(key);
   return next;

@@ -22,6 +22,7 @@ import type {
   PutResult,
   RangeMessage,
   RangeResult,
+  RangeStreamResult,
   TimeToLiveResult,
   TxnMessage,
   TxnResultMessage,
@@ -58,6 +59,10 @@ export type Bidi<Request, Response> = (
 /** `etcdserverpb.KV`. */
 export interface KvService {
   readonly Range: Unary<RangeMessage, RangeResult>;
+  readonly RangeStream: (
+    request: RangeMessage,
+    options: CallOptions,
+  ) => Promise<CallStream<RangeMessage, RangeStreamResult>>;
   readonly Put: Unary<PutMessage, PutResult>;
   readonly DeleteRange: Unary<DeleteMessage, DeleteResult>;
   readonly Txn: Unary<TxnMessage, TxnResultMessage>;

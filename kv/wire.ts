@@ -58,6 +58,11 @@ export interface RangeResult extends Headed {
   readonly count: bigint;
 }
 
+/** `etcdserverpb.RangeStreamResponse`. */
+export interface RangeStreamResult {
+  readonly rangeResponse?: RangeResult;
+}
+
 /** `etcdserverpb.PutRequest`. */
 export interface PutMessage {
   readonly key: Uint8Array;

@@ -49,6 +49,7 @@ const PLAIN = [
   "namespace",
   "scan",
   "typed",
+  "getStream",
   "stats",
 ];
 

@@ -1,5 +1,6 @@
 import { assert, assertEquals } from "@std/assert";
 import { grpc, kv } from "@sluice/sluice";
+import { FaultProxy } from "../../support/fault_proxy.ts";
 import { etcdTest, rejected } from "../../support/kv.ts";
 
 /** A keyspace that counts what is read of it. */
@@ -147,5 +148,44 @@ etcdTest("scan()", async (step) => {
       assert(thrown instanceof TypeError, `${Deno.inspect(request)}: ${thrown}`);
     }
     await rejected(Array.fromAsync(client.scan({ prefix: key }, -5)), TypeError);
+  });
+});
+
+etcdTest("getStream()", async (step) => {
+  await step("gives a range in order, at one revision, whatever the server can", async (scene) => {
+    const { client, key } = scene;
+    await fill(client, key, 2_500, "x".repeat(100));
+    const seen: string[] = [];
+    for await (const one of client.getStream({ prefix: key })) {
+      // What changes behind it is not seen.
+      if (seen.length === 0) await client.delete({ key, prefix: true });
+      seen.push(one.key);
+      assertEquals(one.value.length, 100);
+    }
+    assertEquals(seen, Array.from({ length: 2_500 }, (_, i) => key + String(i).padStart(5, "0")));
+    assertEquals(await Array.fromAsync(client.getStream({ prefix: key })), []);
+    await rejected(Array.fromAsync(client.getStream({ prefix: 5 } as never)), TypeError);
+  });
+
+  await step("takes ranges, works within a namespace, and may be left", async ({ client, key }) => {
+    await fill(client, key, 30);
+    const app = client.namespace(key);
+    const some = await Array.fromAsync(app.getStream({ key: "00003", rangeEnd: "00006" }));
+    assertEquals(some.map((one) => one.key), ["00003", "00004", "00005"]);
+    for await (const _ of app.getStream({ prefix: "" })) break;
+    const bare = await Array.fromAsync(app.getStream({ prefix: "0000", keysOnly: true }));
+    assertEquals(bare.length, 10);
+  });
+
+  await step("goes on behind the last key when its connection is cut", async ({ etcd, key }) => {
+    await using proxy = new FaultProxy({ target: etcd.endpoint });
+    await using client = kv.newClient({ endpoints: [proxy.endpoint], retrySleep: 10 });
+    await fill(client, key, 2_000, "x".repeat(5_000));
+    let seen = 0;
+    for await (const one of client.getStream({ prefix: key })) {
+      assertEquals(one.key, key + String(seen++).padStart(5, "0"));
+      if (seen === 200 || seen === 900) proxy.drop();
+    }
+    assertEquals(seen, 2_000);
   });
 });
