@@ -22,7 +22,7 @@ interface RequestArguments<T> {
   readonly options: T;
 }
 
-/** What requests without options share. */
+/** The options of all requests that give none. */
 export const NO_OPTIONS: RequestOptions & StreamOptions = {};
 
 /**

@@ -212,7 +212,7 @@ export class Client implements AsyncDisposable {
         decompress: given.options.decompress ?? false,
         maxResponseBytes: options.maxStreamBytes,
         onDownload: options.onDownload,
-        onOver: () => cancellation.release(),
+        onClosed: () => cancellation.release(),
       };
       return clientStream(exchange, settings, target.href, 0, null);
     } catch (error) {
@@ -238,7 +238,7 @@ export class Client implements AsyncDisposable {
         decompress: options.decompress,
         maxResponseBytes: options.maxStreamBytes,
         onDownload: options.onDownload,
-        onOver: () => cancellation.release(),
+        onClosed: () => cancellation.release(),
       };
       return clientStream(answer.exchange, settings, answer.url, answer.redirects, answer.head);
     } catch (error) {
@@ -277,7 +277,7 @@ export class Client implements AsyncDisposable {
     return this.#parts.pool.close();
   }
 
-  /** What `console.log` shows. */
+  /** Text for `console.log`. */
   [Symbol.for("Deno.customInspect")](inspect: Inspect, options: unknown): string {
     const { connections } = this;
     return `Client ${inspect({ connections }, options)}`;

@@ -19,7 +19,7 @@ export function readContent(
   { exchange, head, url, redirects }: LastAnswer,
   { decompress, maxWholeBytes, onDownload }: ResolvedOptions,
 ): Promise<Uint8Array> {
-  const settings = { decompress, maxResponseBytes: maxWholeBytes, onDownload, onOver: undefined };
+  const settings = { decompress, maxResponseBytes: maxWholeBytes, onDownload, onClosed: undefined };
   return clientStream(exchange, settings, url, redirects, head).readBytes();
 }
 

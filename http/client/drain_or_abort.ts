@@ -1,5 +1,5 @@
 /**
- * What becomes of answers that are not the last: redirects, and those that are tried again.
+ * Drops the answers that are not the last: redirects, and those after which the request is retried.
  *
  * @module
  */
@@ -29,7 +29,7 @@ export async function drainOrAbort(
       if (dropped > MAX_DRAIN_BYTES) break;
     }
   } catch {
-    // What comes of the old connection does not matter to the next.
+    // The next request does not depend on this connection.
   } finally {
     countdown.stop();
   }

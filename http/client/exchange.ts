@@ -62,7 +62,7 @@ export interface ClientExchange {
   /** The response's trailer fields, once the body was read to its end. */
   readonly trailers: FlatHeaders;
   /** Called once when nothing more of the request can be sent, unless it was ended. */
-  onOver: ((reason: Error) => void) | null;
+  onRequestOver: ((reason: Error) => void) | null;
   /** Sends a piece of the body; a promise if the caller should wait. It must not change until sent. */
   write(piece: Uint8Array): Promise<void> | undefined;
   /** Ends the request, with a last piece of the body. */

@@ -36,7 +36,7 @@ const KEEP_ALIVE_MARGIN_MS = 1000;
 export class H1Exchange implements ClientExchange, BodyEvents {
   readonly version = "HTTP/1.1";
   readonly reused: boolean;
-  onOver: ((reason: Error) => void) | null = null;
+  onRequestOver: ((reason: Error) => void) | null = null;
   readonly #session: ClientSession;
   readonly #start: OutgoingHead;
   readonly #timeouts: ExchangeTimeouts;
@@ -123,7 +123,7 @@ export class H1Exchange implements ClientExchange, BodyEvents {
     // If an answer is there or on its way, it is read; a connection that is gone says so to readers.
     if (this.#session.input.ended || error instanceof TimeoutError) return this.abort(error);
     this.#awaitHead();
-    this.onOver?.(error);
+    this.onRequestOver?.(error);
   }
 
   /** The request is out, as far as it ever will be: from now on the answer is due. */
@@ -275,7 +275,7 @@ export class H1Exchange implements ClientExchange, BodyEvents {
   onBodyEnd(): void {
     if (this.#over) return;
     this.#over = true;
-    this.onOver?.(new ConnectionLostError(ANSWERED_EARLY, "maybe"));
+    this.onRequestOver?.(new ConnectionLostError(ANSWERED_EARLY, "maybe"));
     // A connection whose request is half sent cannot carry another.
     this.#session.done(this.#keep && this.#out === "ended");
   }
@@ -293,7 +293,7 @@ export class H1Exchange implements ClientExchange, BodyEvents {
     this.#reason = reason;
     if (!this.#over) {
       this.#over = true;
-      this.onOver?.(reason);
+      this.onRequestOver?.(reason);
       this.#session.done(false);
     }
     return reason;
@@ -303,7 +303,7 @@ export class H1Exchange implements ClientExchange, BodyEvents {
     if (this.#over) return;
     this.#reason = reason ?? new StreamResetError(ErrorCode.CANCEL, "local");
     this.#over = true;
-    this.onOver?.(this.#reason);
+    this.onRequestOver?.(this.#reason);
     this.#session.output.fail(this.#reason);
     this.#body?.fail(this.#reason);
     this.#session.done(false);

@@ -43,7 +43,7 @@ export class H2Exchange extends Stream implements ClientExchange {
   readonly reused: boolean;
   answered = false;
   trailers: FlatHeaders = [];
-  onOver: ((reason: Error) => void) | null = null;
+  onRequestOver: ((reason: Error) => void) | null = null;
   readonly #session: Session;
   readonly #start: OutgoingHead;
   readonly #timeouts: ExchangeTimeouts;
@@ -172,12 +172,12 @@ export class H2Exchange extends Stream implements ClientExchange {
     this.#notify();
     // A server that has answered does not want the rest of the request.
     if (this.sendable || this.unsent > 0) this.reset(ErrorCode.NO_ERROR);
-    this.onOver?.(new ConnectionLostError(ANSWERED_EARLY, "maybe"));
+    this.onRequestOver?.(new ConnectionLostError(ANSWERED_EARLY, "maybe"));
   }
 
   onReset(error: Error): void {
     this.#stopWatching();
-    this.onOver?.(error);
+    this.onRequestOver?.(error);
     // RFC 9113 §8.1: a complete response stands, even if the stream was reset after it.
     if (this.#complete) return;
     this.#outcome ??= error;
@@ -355,7 +355,7 @@ export class H2Exchange extends Stream implements ClientExchange {
       this.#body.clear();
     }
     if (!this.closed) this.reset(ErrorCode.CANCEL);
-    this.onOver?.(error);
+    this.onRequestOver?.(error);
     this.#notify();
     this.#suspect(error);
   }

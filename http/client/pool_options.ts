@@ -110,7 +110,7 @@ export function poolOptions(options: ClientOptions): PoolOptions {
   };
 }
 
-/** What `Deno.connect`, `Deno.startTls` and `Deno.connectTls` cannot do is refused here. */
+/** Refuses the options that `Deno.connect`, `Deno.startTls` and `Deno.connectTls` cannot keep. */
 function checkPlatform(what: string, options: ClientOptions): void {
   const { proxy, lookup } = options;
   checkPlatformWays(what, {

@@ -1,6 +1,5 @@
 /**
- * What to request next when a response redirects (RFC 9110 §15.4). Pure: the client asks, the client
- * goes.
+ * Finds the next request when a response redirects (RFC 9110 §15.4). Pure: the client sends it.
  *
  * @module
  */
@@ -23,7 +22,7 @@ export interface Hop {
 export class RedirectError extends Error {
   /** `"RedirectError"`. */
   override readonly name: string = "RedirectError";
-  /** What the redirect may not be; `"refused"`: any, as the option `redirect` is `"error"`. */
+  /** Why it was not followed; `"refused"`: none is, as the option `redirect` is `"error"`. */
   readonly fault: "refused" | "loop" | "count" | "downgrade" | "scheme" | "url";
   /** The URLs requested, first to last. */
   readonly urls: readonly string[];

@@ -29,7 +29,7 @@ const MAX_STALE_RETRIES = 3;
  */
 const MAX_REFUSED_RETRIES = 32;
 
-/** What all requests of a client share. */
+/** Parts of a client that all its requests share. */
 export interface ClientParts {
   readonly pool: Pool;
   readonly proxy: ProxyConfig | undefined;

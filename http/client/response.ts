@@ -95,7 +95,7 @@ export class HttpResponse {
     return parseJson(this.body, this.status, this.url, this.header["content-type"]) as T;
   }
 
-  /** What `console.log` shows. */
+  /** Text for `console.log`. */
   [Symbol.for("Deno.customInspect")](inspect: Inspect, options: unknown): string {
     const { status, version, url, redirects, header } = this;
     return `HttpResponse ${

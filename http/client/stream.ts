@@ -44,7 +44,7 @@ interface StreamSettings {
   readonly maxResponseBytes: number;
   readonly onDownload: ((progress: Progress) => unknown) | undefined;
   /** Called once when the exchange is over. */
-  readonly onOver: (() => void) | undefined;
+  readonly onClosed: (() => void) | undefined;
 }
 
 /** Makes the stream of an exchange; `head` if the response's is here already, and the request at its end. */
@@ -374,7 +374,7 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
   #finish(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#settings.onOver?.();
+    this.#settings.onClosed?.();
   }
 
   /** Gives up what has not been read. May be called again. */
@@ -386,7 +386,7 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
     this.#finish();
   }
 
-  /** What `console.log` shows. */
+  /** Text for `console.log`. */
   [Symbol.for("Deno.customInspect")](inspect: Inspect, options: unknown): string {
     const { status, version, url, redirects, header } = this;
     return `ClientStream ${

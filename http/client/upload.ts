@@ -36,7 +36,7 @@ export async function upload(
     stopped = true;
     source.cancel(reason);
   };
-  exchange.onOver = stop;
+  exchange.onRequestOver = stop;
   try {
     if (expect && body !== NO_BODY && !await exchange.continued(CONTINUE_WAIT_MS)) {
       // RFC 9110 §10.1.1: with a final status the server does without the body.
@@ -71,7 +71,7 @@ export async function upload(
     stop(error);
     if (!(error instanceof ConnectionLostError)) throw error;
   } finally {
-    exchange.onOver = null;
+    exchange.onRequestOver = null;
   }
 }
 
@@ -95,7 +95,7 @@ function sourceOf({ pieces, bytes }: RequestBody): Source {
   const iterator = pieces[Symbol.asyncIterator]();
   return {
     next: () => iterator.next(),
-    // What a source says about being given up concerns nobody any more.
+    // Errors of a source that was given up concern nobody any more.
     cancel: () => {
       try {
         iterator.return?.()?.then?.(undefined, () => {});

@@ -29,7 +29,7 @@ const MAX_TRAILING_BYTES = 64 << 10;
 /** RFC 9659 §3: the window of zstd in HTTP is 8 MiB at most, as a power of two. */
 const MAX_ZSTD_WINDOW_LOG = 23;
 
-/** What is asked for. */
+/** Value of accept-encoding in requests. */
 export const ACCEPT_ENCODING = "gzip, deflate, br, zstd";
 
 type Coding = "gzip" | "deflate" | "br" | "zstd";

@@ -12,7 +12,7 @@ const NOTHING = new Uint8Array(0);
 
 /** See the module. */
 export class ZstdFrames {
-  /** What comes is no frame any more: it was not handed on. */
+  /** The bytes that come are no frame: they were not handed on. */
   over = false;
   #part: number = Part.MAGIC;
   /** Bytes of the part that is read, and how many it needs. */

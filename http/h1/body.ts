@@ -26,7 +26,7 @@ const TRAILER_LIMITS = {
 const CR = 0x0d;
 const LF = 0x0a;
 
-/** What {@linkcode BodyReader.next} found. */
+/** Results of {@linkcode BodyReader.next}. */
 export const Found = {
   /** Nothing yet: give it more. */
   NEED_MORE: 0,

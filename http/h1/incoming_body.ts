@@ -29,7 +29,7 @@ interface BodyLimits {
   readonly maxBodyBytes?: number;
 }
 
-/** What a body tells the exchange that reads it. */
+/** Told of a body's progress: the exchange that reads it. */
 export interface BodyEvents {
   /** Called before more of the body is waited for. */
   onBodyWait(): void;
@@ -232,7 +232,7 @@ export class IncomingBody {
         const { now, total } = this.#input;
         const waited = now - begun;
         this.#waited += waited;
-        // What has just come counts as well.
+        // The bytes that ended the wait count as well.
         const came = total - this.#counted;
         this.#counted = total;
         if (rate === null || rate.count(waited, came)) resolve(value);

@@ -16,7 +16,7 @@ import {
   writeStatusLine,
 } from "./write.ts";
 
-/** What a response has to know of its request. */
+/** The facts of a request that its response depends on. */
 interface AnsweredRequest {
   readonly method: string;
   /** Its minor version, 0 or 1. */

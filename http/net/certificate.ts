@@ -41,7 +41,7 @@ export function checkPair(cert: unknown, key: unknown, what: string): X509Certif
   if (typeof key !== "string" || !key.includes("-----BEGIN ")) {
     throw new TypeError(
       `Cannot ${what} as key must be a private key in PEM, "-----BEGIN PRIVATE KEY-----…": got ${
-        // What is given as a key is not repeated, whatever it is.
+        // A text given as a key is never repeated.
         typeof key === "string" ? `${key.length} characters without it` : describe(key)}`,
     );
   }

@@ -41,7 +41,7 @@ export interface DialOptions {
   readonly lookup?: Lookup;
   /** `"deno"`: by the platform's own calls alone. @default {"own"} */
   readonly engine?: ClientEngine;
-  /** What `timeout` goes by. */
+  /** The clock `timeout` goes by. */
   readonly time: Time;
 }
 
@@ -72,7 +72,7 @@ export class DialAttempt implements Opening {
   readonly #options: DialOptions;
   readonly #controller = new AbortController();
   #held: { close(): void } | null = null;
-  /** What is being done. */
+  /** The step under way. */
   phase: DialError["phase"] = "connect";
   /** The proxy on the way, for messages. */
   proxy: string | null = null;
@@ -213,7 +213,7 @@ export class DialAttempt implements Opening {
   }
 }
 
-/** What to do about the certificate that `openssl req -x509` makes unless told otherwise. */
+/** Advice on the certificate that `openssl req -x509` makes unless told otherwise. */
 const LEAF_HINT =
   "the server shows an authority's certificate (CA:TRUE): issue a leaf certificate, basicConstraints CA:FALSE";
 

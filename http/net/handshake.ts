@@ -64,7 +64,7 @@ function nodeHandshake(
     const socket: TLSSocket = connect({
       socket: duplex,
       secureContext: contextOf(tls),
-      // What the certificate must be for. An address is no server name (RFC 6066 §3).
+      // The name the certificate must be for. An address is no server name (RFC 6066 §3).
       host: serverName,
       ...(isIP(serverName) === 0 ? { servername: serverName } : {}),
       ALPNProtocols: [...(tls.alpnProtos ?? [])],

@@ -6,7 +6,7 @@
  */
 import { isIP } from "node:net";
 
-/** What an end entity's certificate says of itself. */
+/** Facts of an end entity's certificate. */
 interface CertificateNames {
   /** `dNSName` entries of `subjectAltName`, as written. */
   readonly dns: readonly string[];

@@ -1,5 +1,5 @@
 /**
- * What may follow the last answer on a connection or a stream.
+ * Limits on the input that follows the last answer on a connection or a stream.
  *
  * A socket that is closed with unread input is reset, and a reset overtakes what was sent before: a
  * client that still uploads never sees why it was refused (RFC 9112 §9.6). So this side ends its

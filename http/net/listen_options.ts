@@ -101,7 +101,7 @@ export interface Admission {
   leave(hostname: string): void;
 }
 
-/** What `listen(2)` takes; the system cuts it to its own limit. */
+/** Largest backlog `listen(2)` takes; the system cuts it to its own limit. */
 const MAX_BACKLOG = 2 ** 31 - 1;
 
 /** The names of {@linkcode ListenOptions}, for checks of options that extend them. */
@@ -136,7 +136,7 @@ export function checkListenOptions(options: ListenOptions): void {
   const wrong = (rule: string, value: unknown) => {
     throw new TypeError(`Cannot listen as ${rule}: current value is ${value}`);
   };
-  // Who asks for certificates and gets a server that takes anyone must hear of it.
+  // A configuration that asks for certificates must not become a server that takes anyone.
   if (tls !== true && (requireClientCert === true || clientCa !== undefined)) {
     wrong("client certificates need TLS: set tls to true", tls);
   }

@@ -7,7 +7,7 @@
 import type { Socket as NodeSocket } from "node:net";
 import type { Server as TlsServer } from "node:tls";
 
-/** What starts and stops reads under a TLS socket. */
+/** Starts and stops reads under a TLS socket. */
 export interface ReadHandle {
   /** Reads on. */
   readStart(): void;

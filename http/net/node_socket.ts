@@ -15,7 +15,7 @@ const NODE_READ_HIGH_WATER = 256 << 10;
 /** Bytes given to a Node socket at once: with 64 KiB, a peer at 2.2 KB/s shows itself every 30 s. */
 const NODE_WRITE_BYTES = 64 << 10;
 
-/** What is under a TLS socket that this module opened. */
+/** The TCP socket under a TLS socket that this module opened. */
 interface SocketBase extends ReadHandle {
   /** The socket it runs on. */
   readonly socket: Socket;
@@ -31,9 +31,9 @@ class StreamSocket implements Socket {
   readonly tls: TlsInfo | null;
   readonly remoteAddr: SocketAddress;
   readonly localAddr: SocketAddress;
-  /** What came and was not read; a peer may send TLS records of one byte each. */
+  /** Bytes received and not read; a peer may send TLS records of one byte each. */
   readonly #kept = new BodyBuffer();
-  /** What was taken out of that and not read to its end, and how much of it was. */
+  /** The piece taken out of them and not read to its end, and how much of it was. */
   #piece: Uint8Array | null = null;
   #offset = 0;
   #buffered = 0;
@@ -45,7 +45,7 @@ class StreamSocket implements Socket {
   #writeReject: ((error: unknown) => void) | null = null;
   readonly #base: Socket | null;
   /**
-   * What is under a TLS socket: that one's `pause()` stops only what it hands on, while
+   * The handle under a TLS socket: that one's `pause()` stops only what it hands on, while
    * the platform reads and decrypts whatever the peer sends, without end.
    */
   readonly #handle: ReadHandle | null;

@@ -11,12 +11,12 @@
 const MIN_CAPACITY = 16 << 10;
 /** Buffers larger than this are left to the garbage collector. */
 const MAX_POOLED_CAPACITY = 1 << 20;
-/** What the pool keeps at most, over all sizes. */
+/** Bytes the pool keeps at most, over all sizes. */
 const MAX_POOL_BYTES = 8 << 20;
 /** Pieces longer than this are sent from where they are. */
 const COPY_BYTES = 4 << 10;
 
-/** What senders are told whose bytes were changed before they left. */
+/** Message for senders whose bytes were changed before they left. */
 export const PIECE_CHANGED =
   "a piece of the body was given away or made smaller before it was sent: give a copy";
 
@@ -65,7 +65,7 @@ export class OutBuffer {
   #queued = 0;
   /** The lent buffer of the batch that was taken last. */
   #lent: Uint8Array | null = null;
-  /** What the next buffer should hold: batches of one connection are alike. */
+  /** Capacity of the next buffer: batches of one connection are alike. */
   #capacity = MIN_CAPACITY;
 
   /** Bytes not taken yet. */

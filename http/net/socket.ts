@@ -31,7 +31,7 @@ export interface PeerCertificate {
   readonly raw: Uint8Array;
 }
 
-/** What the TLS handshake settled. */
+/** Results of a TLS handshake. */
 export interface TlsInfo {
   /** The ALPN protocol (RFC 7301), or null if none was negotiated. */
   readonly alpnProtocol: string | null;

@@ -73,7 +73,7 @@ function rejected(error: Error): Promise<never> {
 
 /** See the module. */
 export class SocketWriter {
-  /** What is to be sent: write into it, then `flush`. */
+  /** The output that gathers: write into it, then `flush`. */
   readonly out: OutBuffer;
   /** Why nothing can be sent any more. */
   error: Error | null = null;
@@ -88,7 +88,7 @@ export class SocketWriter {
   #piece: Uint8Array | null = null;
   /** Bytes it has, unless its owner changed it. */
   #left = 0;
-  /** What the peer may still take its time for; null while it keeps nobody waiting. */
+  /** The time the peer may still take; null while it keeps nobody waiting. */
   #rate: MinRate | null = null;
   /** When `#rate` was counted last, and when the peer last took something. */
   #counted = 0;

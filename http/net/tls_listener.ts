@@ -206,7 +206,7 @@ class TlsAcceptor {
   }
 }
 
-/** What a TLS socket and the TCP socket under it have in common. */
+/** The members that a TLS socket and the TCP socket under it have in common. */
 function clientOf({ remoteAddress, remotePort }: NodeSocket): string {
   return `${remoteAddress}|${remotePort}`;
 }

@@ -4,10 +4,10 @@ import type { Time } from "../time/time.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { ServerStream } from "./stream.ts";
 
-/** What the connections of a server ask of it, whatever their version. */
+/** The server, as its connections of either version see it. */
 export interface ExchangeHost {
   readonly limits: Required<ServerLimits>;
-  /** What they go by. */
+  /** The clock and the timers of the connections. */
   readonly time: Time;
   /** Serves one exchange. Never rejects; undefined if it is over already. */
   handle(stream: ServerStream): Promise<void> | undefined;

@@ -12,7 +12,7 @@ import type { ServerLimits } from "./limits.ts";
 /** See the module. One read at a time. */
 export class FetchBody {
   readonly #body: ReadableStream<Uint8Array>;
-  /** What content-length says, or -1. */
+  /** Value of content-length, or -1. */
   readonly #length: number;
   readonly #limits: Required<ServerLimits>;
   readonly #time: Time;
@@ -85,7 +85,7 @@ export class FetchBody {
     });
   }
 
-  /** Whoever waits for a piece gets `error`. */
+  /** Rejects the read under way with `error`. */
   fail(error: Error): void {
     this.#reject?.(error);
   }

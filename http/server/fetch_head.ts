@@ -1,12 +1,12 @@
 /**
- * What a web `Request` of `Deno.serve` asks for.
+ * Reads host and target out of a web `Request` of `Deno.serve`.
  *
  * @module
  */
 import { isHttpScheme, readAuthority } from "../message/authority.ts";
 import { methodFault, readTarget } from "../message/target.ts";
 
-/** What a web `Request` asks for, as the streams of the own engine say it. */
+/** Host and target of a request, in the form the own engine gives them. */
 export interface FetchHead {
   readonly authority: string;
   readonly target: string;

@@ -81,7 +81,7 @@ export class FetchStream extends ServerStream {
   /** The request's body, or null. */
   readonly #body: FetchBody | null;
   #bodyDone: boolean;
-  /** What content-length says, or -1. */
+  /** Value of content-length, or -1. */
   readonly #length: number;
 
   /** `localAddr` is where the server listens, if that is one address. */

@@ -56,7 +56,7 @@ export class ServerSession implements ExchangeConnection {
   #aged = false;
   /** Set once the last answer was given: what comes in is dropped. */
   #lingering: LingeringClose | null = null;
-  /** What the connection became, if it left HTTP. */
+  /** The protocol that took the connection over, if it left HTTP. */
   #upgraded: Upgraded | null = null;
   #destroyed = false;
   /** Set while a refusal is on its way that the read loop did not cause. */

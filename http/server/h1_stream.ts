@@ -102,7 +102,7 @@ export class H1ServerStream extends ServerStream implements BodyEvents {
   /** For the response's head: whether the connection may be kept after it. */
   get lasting(): boolean {
     return this.#connection.lasting && (this.bodyDone ||
-      // What is left of the body has to be read, only to keep the connection.
+      // The rest of the body has to be read, only to keep the connection.
       (this.requestFault === null && !this.#mustAsk && this.body!.remaining <= MAX_DRAIN_BYTES));
   }
 

@@ -181,7 +181,7 @@ async function sendResponse(stream: ServerStream, response: Response): Promise<v
     }
     stream.closeWrite();
   } catch (error) {
-    // Whoever produces the body has to know that nobody reads it any more.
+    // The body's producer has to know that nobody reads it any more.
     reader.cancel(error).catch(() => {});
     throw error;
   }

@@ -1,5 +1,5 @@
 /**
- * What a server allows its clients, each with a name and a default that is safe on the open
+ * Limits of a server on its clients, each with a name and a default that is safe on the open
  * internet, and what a client gets that goes beyond.
  *
  * @module

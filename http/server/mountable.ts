@@ -10,10 +10,10 @@ import type { Time } from "../time/time.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { ServerStream } from "./stream.ts";
 
-/** What a server lends to those who run handlers on it. */
+/** Lent by a server to those who run handlers on it. */
 export interface HandlerHost {
   readonly limits: Required<ServerLimits>;
-  /** What they go by. */
+  /** The clock and the timers of the server. */
   readonly time: Time;
   /** Counts a handler. False, with nothing counted, if as many as allowed are at work. */
   handlerStarted(): boolean;

@@ -68,7 +68,7 @@ class PlatformWebSocket extends WebSocketFront {
   }
 }
 
-/** What of a stream is needed. */
+/** The part of a stream that is needed. */
 interface Upgradable {
   readonly method: string;
   readonly header: HeaderObject;

@@ -237,7 +237,7 @@ const KEPT_OPTIONS: readonly string[] = [
   "tls",
 ];
 
-/** What `Deno.serve` offers by ALPN, in its order. */
+/** Protocols that `Deno.serve` offers by ALPN, in its order. */
 const PLATFORM_PROTOCOLS = "h2,http/1.1";
 
 function checkKept(options: ServerOptions): void {

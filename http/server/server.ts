@@ -278,7 +278,7 @@ export class Server implements AsyncDisposable {
     try {
       routed = this.#options.router?.routeExchange(stream, this.#options.onError) ?? null;
     } catch (error) {
-      // What a router throws is answered as what a handler throws.
+      // Errors of a router are answered as those of a handler.
       return runHandler(() => Promise.reject(error), stream, this.#options.onError);
     }
     if (routed !== null) {
@@ -339,7 +339,7 @@ export class Server implements AsyncDisposable {
     await accepting;
   }
 
-  /** What `console.log` shows. */
+  /** Text for `console.log`. */
   [Symbol.for("Deno.customInspect")](inspect: Inspect, options: unknown): string {
     const { addr, connections, handlers } = this;
     return `Server ${inspect({ addr, connections, handlers }, options)}`;

@@ -344,7 +344,8 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
 
   /**
    * Sends a piece of the body; the head with status 200 first, if none was given. Resolves when
-   * more may be sent. Bytes must not change until they are sent. On both versions. Rejects with `TypeError` for what is no body and after the
+   * more may be sent, on both versions. Bytes must not change until they are sent. Rejects with
+   * `TypeError` for what is no body and after the
    * end, with `RangeError` for more than `content-length` says.
    */
   write(piece: string | Uint8Array): Promise<void> {
@@ -476,7 +477,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
     if (this.#controller !== undefined) abort(this.#controller, reason);
   }
 
-  /** What `console.log` shows. */
+  /** Text for `console.log`. */
   [Symbol.for("Deno.customInspect")](inspect: Inspect, options: unknown): string {
     const { method, target, version, header, remoteAddr, status, finished } = this;
     return `ServerStream ${

@@ -4,7 +4,7 @@ import { quiet } from "../message/promise.ts";
 const failures = new WeakSet<object>();
 
 /**
- * What an upgrade is awaited by. Handlers that go on with `then()` and catch nothing must not end the
+ * The promise an upgrade is awaited by. Handlers that go on with `then()` and catch nothing must not end the
  * process when a client sends no handshake: promises that follow are quiet about that error, and about
  * no other.
  */

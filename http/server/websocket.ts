@@ -9,7 +9,7 @@ import { CloseCode } from "../websocket/close_code.ts";
 import { agree, type HandshakeRequest } from "../websocket/handshake.ts";
 import { type WebSocketOptions, webSocketSettings } from "../websocket/options.ts";
 
-/** What the engine asks of a connection that left HTTP. */
+/** A connection that left HTTP, as the engine sees it. */
 export interface Upgraded {
   /** The server is closing. */
   close(): void;

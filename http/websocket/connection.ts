@@ -28,7 +28,7 @@ interface ByteSource {
 
 /** Where bytes go. */
 interface ByteSink {
-  /** What is to be sent: it must not change any more. */
+  /** Takes bytes to be sent: they must not change any more. */
   readonly out: { append(bytes: Uint8Array): void };
   /** Bytes the network has not taken. */
   readonly pending: number;
@@ -162,7 +162,7 @@ export class Connection extends WebSocketFront {
   /** Serves the socket to its end. Never rejects. */
   async run(): Promise<void> {
     try {
-      // Whoever awaits the upgrade adds its listeners first.
+      // The handler that awaits the upgrade adds its listeners first.
       await new Promise((resolve) => setImmediate(resolve));
       this.tell({ type: "open", target: this });
       this.#wait();

@@ -16,10 +16,10 @@ const LEVEL = 3;
 /** Offers looked at: more in one request make no sense. */
 const MAX_OFFERS = 16;
 
-/** What ends a flushed block, and is left out on the way (RFC 7692 §7.2.1). */
+/** The end of a flushed block, left out on the way (RFC 7692 §7.2.1). */
 const TAIL = Uint8Array.of(0, 0, 0xff, 0xff);
 
-/** What was agreed on. */
+/** Parameters that were agreed on. */
 export interface Deflate {
   /** The `sec-websocket-extensions` of the answer. */
   readonly header: string;

@@ -6,7 +6,7 @@
  */
 import { tell } from "../message/tell.ts";
 
-/** What listeners of a WebSocket get, by the name they listen to. */
+/** Events of a WebSocket, by the name listeners listen to. */
 export interface WebSocketEvents {
   /** The socket is open; it is when it is handed over. */
   readonly open: { readonly type: "open"; readonly target: unknown };

@@ -20,7 +20,7 @@ export const Opcode = {
   PONG: 10,
 } as const;
 
-/** What {@linkcode FrameReader.next} found. */
+/** Results of {@linkcode FrameReader.next}. */
 export const Found = { NEED_MORE: 0, TEXT: 1, BINARY: 2, PING: 3, PONG: 4, CLOSE: 5 } as const;
 
 const FIN = 0x80;
@@ -47,9 +47,9 @@ function notUtf8(): WebSocketError {
 export class FrameReader {
   /** Where the bytes not yet used begin, after {@linkcode next}. */
   at = 0;
-  /** What was found with TEXT. */
+  /** The message found with TEXT. */
   text = "";
-  /** What was found with BINARY, PING, PONG or CLOSE. It belongs to the caller. */
+  /** The bytes found with BINARY, PING, PONG or CLOSE. They belong to the caller. */
   bytes: Uint8Array<ArrayBuffer> = NONE;
   readonly #maxMessageBytes: number;
   readonly #compressed: boolean;
@@ -180,7 +180,7 @@ export class FrameReader {
       this.#check.reset();
     }
     const max = this.#maxMessageBytes;
-    // What cannot be compressed grows by five bytes in each block of at least 16 KiB.
+    // Input that cannot be compressed grows by five bytes in each block of at least 16 KiB.
     const most = this.#deflated ? max + Math.ceil(max / 1024) + 64 : max;
     if (length > most - this.#payload.length) throw tooBig(max);
   }

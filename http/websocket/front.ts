@@ -1,5 +1,5 @@
 /**
- * What users see of a WebSocket: its events, and the ways to take its messages.
+ * A WebSocket as its users see it: its events, and the ways to take its messages.
  *
  * @module
  */

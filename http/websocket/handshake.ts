@@ -9,7 +9,7 @@ import { type HeaderObject, isToken } from "../message/headers.ts";
 import { agreeOnDeflate, type Deflate } from "./deflate.ts";
 import type { WebSocketSettings } from "./options.ts";
 
-/** What of a request the handshake needs. */
+/** The part of a request the handshake needs. */
 export interface HandshakeRequest {
   readonly method: string;
   /** Of HTTP/1: 1 for 1.1. */
@@ -17,7 +17,7 @@ export interface HandshakeRequest {
   readonly header: HeaderObject;
 }
 
-/** What both sides agreed on. */
+/** The terms both sides agreed on. */
 export interface Handshake {
   /** Fields of the answer, flat. */
   readonly fields: string[];

@@ -8,7 +8,7 @@
 const MAX_QUEUED_BYTES = 256 << 10;
 /** Bytes of messages that wait for somebody to listen or iterate. */
 const MAX_HELD_BYTES = 64 << 10;
-/** What a message costs besides its bytes. */
+/** Bytes a message costs besides its own. */
 const MESSAGE_BYTES = 64;
 
 const DONE: IteratorReturnResult<undefined> = { done: true, value: undefined };
@@ -64,7 +64,7 @@ export class Inbox<T> {
     return new Promise((resolve) => this.#onRoom = resolve);
   }
 
-  /** What waits longest. Do not call when it is empty. */
+  /** The message that waits longest. Do not call when it is empty. */
   take(): T {
     const { message, bytes } = this.#kept[this.#taken]!;
     this.#bytes -= bytes;

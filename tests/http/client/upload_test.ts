@@ -7,7 +7,7 @@ import { settle } from "../../../support/fake_clock.ts";
 
 /** An exchange that keeps what is sent; `continued` is the answer to an expectation. */
 class FakeExchange implements Pick<ClientExchange, "write" | "finish" | "continued" | "abort"> {
-  onOver: ((reason: Error) => void) | null = null;
+  onRequestOver: ((reason: Error) => void) | null = null;
   sent = "";
   ended = 0;
   aborted: unknown[] = [];
@@ -67,7 +67,7 @@ Deno.test("upload() sends every piece in order, waits for room, and ends the req
   room.resolve();
   await uploading;
   assertEquals([exchange.sent, exchange.ended, cancelled], ["onetwothree", 1, []]);
-  assertEquals(exchange.onOver, null);
+  assertEquals(exchange.onRequestOver, null);
 });
 
 Deno.test("upload() tells how far it is, of bytes that are at hand in parts", async () => {
@@ -85,8 +85,8 @@ Deno.test("upload() cancels its source when the answer ends the request", async 
   const uploading = run(exchange, stream);
   await settle();
   const reason = new ConnectionLostError("answered", "maybe");
-  exchange.onOver!(reason);
-  exchange.onOver!(new Error("said once"));
+  exchange.onRequestOver!(reason);
+  exchange.onRequestOver!(new Error("said once"));
   await uploading;
   assertEquals([cancelled, exchange.ended], [[reason], 0]);
 });
@@ -127,7 +127,7 @@ Deno.test("upload() aborts with what its listener rejects with later", async () 
   const uploading = run(exchange, stream, false, () => Promise.reject(late));
   await settle();
   assertEquals(exchange.aborted, [late]);
-  exchange.onOver!(late);
+  exchange.onRequestOver!(late);
   await uploading;
 });
 
@@ -156,7 +156,7 @@ Deno.test("upload() gives up iterators by return(), whatever that does", async (
   const uploading = run(exchange, pieces);
   void uploading;
   await settle();
-  exchange.onOver!(new Error("over"));
+  exchange.onRequestOver!(new Error("over"));
   await settle();
   assertEquals(returned, 1);
 });
