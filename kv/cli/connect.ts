@@ -134,9 +134,9 @@ async function authOf(globals: Given, world: World): Promise<ClientOptions["auth
   return { name: user, password, allowPlaintext };
 }
 
-/** The first line of standard input. */
+/** A password from the terminal, or the first line of standard input. */
 export async function askPassword(world: World, prompt = "Password: "): Promise<string> {
-  if (world.terminal() !== undefined) await world.print(prompt);
-  for await (const line of world.lines()) return line;
+  const password = await world.secret(prompt);
+  if (password !== undefined) return password;
   throw new UsageError("no password was given: use --password, or write it to standard input");
 }

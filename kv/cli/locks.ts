@@ -30,7 +30,7 @@ export const LOCK_COMMANDS: Commands = {
         await world.print(`${lock.key}\n`);
         return await held(cli, lock.signal);
       } finally {
-        await lock.release();
+        await lock.release({ timeout: cli.timeout });
       }
     },
   },
@@ -65,7 +65,7 @@ export const LOCK_COMMANDS: Commands = {
         });
         return await held(cli, leadership.signal);
       } finally {
-        await leadership.resign();
+        await leadership.resign({ timeout: cli.timeout });
       }
     },
   },

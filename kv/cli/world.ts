@@ -22,6 +22,8 @@ export interface World {
   input(): Promise<string>;
   /** Lines of standard input. */
   lines(): AsyncIterable<string>;
+  /** A line of standard input that is not shown on a terminal. */
+  secret(prompt: string): Promise<string | undefined>;
   /** Text of a file. */
   read(path: string): Promise<string>;
   /** Writes a file that is only there once the stream ended well. */
@@ -57,6 +59,7 @@ export function thisProcess(): World {
       return Buffer.concat(parts).toString();
     },
     lines: () => createInterface({ input: process.stdin }),
+    secret: (prompt) => process.stdin.isTTY ? hiddenLine(prompt) : firstLine(),
     read: (path) => readFile(path, "utf8"),
     async save(path, body) {
       const part = `${path}.part`;
@@ -90,4 +93,36 @@ export function thisProcess(): World {
         : undefined,
     interrupted: interrupted.signal,
   };
+}
+
+async function firstLine(): Promise<string | undefined> {
+  for await (const line of createInterface({ input: process.stdin })) return line;
+  return undefined;
+}
+
+/** Reads a line from the terminal without showing it. */
+function hiddenLine(prompt: string): Promise<string | undefined> {
+  const { stdin, stderr } = process;
+  stderr.write(prompt);
+  stdin.setRawMode(true);
+  return new Promise((resolve, reject) => {
+    let line = "";
+    const end = (act: () => void) => {
+      stdin.setRawMode(false);
+      stdin.off("data", onData);
+      stdin.pause();
+      stderr.write("\n");
+      act();
+    };
+    const onData = (bytes: Uint8Array) => {
+      for (const c of new TextDecoder().decode(bytes)) {
+        if (c === "\r" || c === "\n") return end(() => resolve(line));
+        // Control-C and control-D: in raw mode they are no signals.
+        if (c === "\x03" || c === "\x04") return end(() => reject(new Error("interrupted")));
+        line = c === "\x7f" || c === "\b" ? [...line].slice(0, -1).join("") : line + c;
+      }
+    };
+    stdin.on("data", onData);
+    stdin.resume();
+  });
 }

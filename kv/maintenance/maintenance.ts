@@ -74,6 +74,7 @@ export class Maintenance {
     const operation = "maintenance.status";
     check(operation, request, ["endpoint"]);
     return await this.#at(
+      operation,
       request,
       async ({ calls, service }) =>
         readStatus(await calls.run(operation, "read", service.Status, NOTHING, options)),
@@ -140,7 +141,7 @@ export class Maintenance {
   ): Promise<MaintenanceResponse> {
     const operation = "maintenance.defragment";
     check(operation, request, ["endpoint"]);
-    return await this.#at(request, async ({ calls, service }) => ({
+    return await this.#at(operation, request, async ({ calls, service }) => ({
       header: readHeader(await calls.run(operation, "once", service.Defragment, NOTHING, options)),
     }));
   }
@@ -152,7 +153,7 @@ export class Maintenance {
   ): Promise<HashResponse> {
     const operation = "maintenance.hash";
     check(operation, request, ["endpoint"]);
-    return await this.#at(request, async ({ calls, service }) => {
+    return await this.#at(operation, request, async ({ calls, service }) => {
       const result = await calls.run(operation, "read", service.Hash, NOTHING, options);
       return { header: readHeader(result), hash: result.hash };
     });
@@ -169,7 +170,7 @@ export class Maintenance {
     const operation = "maintenance.hashKV";
     check(operation, request, ["endpoint", "revision"]);
     const message = { revision: int64(operation, "revision", request.revision) };
-    return await this.#at(request, async ({ calls, service }) => {
+    return await this.#at(operation, request, async ({ calls, service }) => {
       const result = await calls.run(operation, "read", service.HashKV, message, options);
       const { hash, compactRevision, hashRevision } = result;
       return withJson({ header: readHeader(result), hash, compactRevision, hashRevision });
@@ -192,7 +193,7 @@ export class Maintenance {
   ): Promise<Snapshot> {
     const operation = "maintenance.snapshot";
     check(operation, request, ["endpoint"]);
-    const way = this.#way(request);
+    const way = this.#way(operation, request);
     try {
       const begun = await way.calls.run(
         operation,
@@ -222,7 +223,7 @@ export class Maintenance {
       targetID: uint64(operation, "targetID", required(operation, "targetID", request.targetID)),
     };
     const endpoint = request.endpoint ?? await this.#leader(options);
-    return await this.#at({ endpoint }, async ({ calls, service }) => ({
+    return await this.#at(operation, { endpoint }, async ({ calls, service }) => ({
       header: readHeader(await calls.run(operation, "once", service.MoveLeader, message, options)),
     }));
   }
@@ -247,14 +248,18 @@ export class Maintenance {
     );
   }
 
-  #way({ endpoint }: EndpointRequest): Way & { readonly close: () => void } {
-    if (endpoint !== undefined) return this.#host.links.open(endpoint);
+  #way(operation: string, { endpoint }: EndpointRequest): Way & { readonly close: () => void } {
+    if (endpoint !== undefined) return this.#host.links.open(operation, endpoint);
     const { calls, service } = this.#host;
     return { calls, service, close: () => {} };
   }
 
-  async #at<T>(request: EndpointRequest, call: (way: Way) => Promise<T>): Promise<T> {
-    const way = this.#way(request);
+  async #at<T>(
+    operation: string,
+    request: EndpointRequest,
+    call: (way: Way) => Promise<T>,
+  ): Promise<T> {
+    const way = this.#way(operation, request);
     try {
       return await call(way);
     } finally {

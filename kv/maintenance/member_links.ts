@@ -8,6 +8,7 @@ import { Calls } from "../calls.ts";
 import type { Clock } from "../clock.ts";
 import type { Credentials } from "../credentials.ts";
 import { type Settings, targetsOf } from "../endpoints.ts";
+import { ClientClosedError } from "../errors.ts";
 import type { Observer } from "../observer.ts";
 import { type MaintenanceService, maintenanceService } from "./service.ts";
 
@@ -31,13 +32,20 @@ interface MemberLink {
 export class MemberLinks {
   readonly #options: MemberLinksOptions;
   readonly #open = new Map<Conn, Calls>();
+  #closed = false;
 
   constructor(options: MemberLinksOptions) {
     this.#options = options;
   }
 
-  /** Opens one. Throws `TypeError` if `endpoint` is none, or none that this client may talk to. */
-  open(endpoint: string): MemberLink {
+  /**
+   * Opens one.
+   *
+   * @throws {TypeError} If `endpoint` is none, or none that this client may talk to.
+   * @throws {ClientClosedError} If the client was closed.
+   */
+  open(operation: string, endpoint: string): MemberLink {
+    if (this.#closed) throw new ClientClosedError(operation);
     const { settings, ...rest } = this.#options;
     const { targets } = targetsOf([endpoint], settings.grpc.tls, settings.auth);
     const conn = newConn({ ...settings.grpc, targets });
@@ -56,6 +64,7 @@ export class MemberLinks {
 
   /** Ends all of them. */
   async close(): Promise<void> {
+    this.#closed = true;
     const open = [...this.#open];
     this.#open.clear();
     await Promise.all(open.map(([conn, calls]) => {

@@ -44,6 +44,7 @@ async function ours(args: readonly string[], given: Given = {}): Promise<Ran> {
     lines: async function* () {
       yield* stdin.replace(/\n$/, "").split("\n");
     },
+    secret: () => Promise.resolve(stdin.split("\n")[0]),
     read: (path) => Deno.readTextFile(path),
     save: (path, body) => Deno.writeFile(path, body),
     execute: async (command, args, env) => {

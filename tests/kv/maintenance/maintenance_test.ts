@@ -115,6 +115,23 @@ peerTest(
   },
 );
 
+Deno.test("a client that was closed asks no member any more", async () => {
+  const client = kv.newClient({ endpoints: ["127.0.0.1:1"], retry: 0 });
+  const asked = client.maintenance.status({ endpoint: "127.0.0.1:1" });
+  await client.close();
+  await rejected(asked, kv.KvError);
+  const { maintenance, cluster, auth } = client;
+  for (
+    const call of [
+      maintenance.status(),
+      maintenance.status({ endpoint: "127.0.0.1:1" }),
+      maintenance.snapshot({ endpoint: "127.0.0.1:1" }),
+      cluster.sync(),
+      auth.userList(),
+    ]
+  ) await rejected(call, kv.ClientClosedError);
+});
+
 Deno.test("a snapshot that is cut, short or wrong fails at its end, never looks whole", async () => {
   const data = crypto.getRandomValues(new Uint8Array(4_096 * 3));
   const sum = new Uint8Array(createHash("sha256").update(data).digest());
