@@ -7,11 +7,11 @@ import { Random } from "../../../support/random.ts";
 import { MAX_WAITING_CALLS } from "../../../grpc/client/channel.ts";
 import type { Candidate } from "../../../grpc/client/picker.ts";
 import { type Waiting, WaitingCalls } from "../../../grpc/client/waiting_calls.ts";
-import { SYSTEM_TIME } from "../../../http/time/time.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
 
 Deno.test("waiting calls keep their order, whoever gives up", () => {
   const random = new Random(1);
-  const calls = new WaitingCalls<Candidate>(SYSTEM_TIME.timers);
+  const calls = new WaitingCalls<Candidate>(new FakeClock().time.timers);
   const wanted = { waitForReady: false, onConnected: () => {}, onUnavailable: () => {} };
   const expected: Waiting<Candidate>[] = [];
   for (let i = 0; i < 2000; i++) {

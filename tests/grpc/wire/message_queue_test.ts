@@ -1,10 +1,12 @@
 import { assert, assertEquals, assertRejects } from "@std/assert";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { MessageQueue } from "../../../grpc/wire/message_queue.ts";
-import { SYSTEM_TIME } from "../../../http/time/time.ts";
+import { FakeClock } from "../../../support/fake_clock.ts";
+
+const clock = new FakeClock();
 
 function queueOf(onTake: (size: number) => void = () => {}): MessageQueue<number> {
-  return new MessageQueue<number>(onTake, () => {}, SYSTEM_TIME.timers);
+  return new MessageQueue<number>(onTake, () => {}, clock.time.timers);
 }
 
 Deno.test("reads are answered in order, whether they come before the messages or after", async () => {
@@ -40,10 +42,13 @@ Deno.test("take() refuses timeouts that are none, and takes nothing then", async
 Deno.test("a read whose time runs out leaves its place to the others", async () => {
   const queue = queueOf();
   const first = queue.take();
-  const reads = Array.from({ length: 5 }, () => queue.take(1));
+  const reads = Array.from({ length: 5 }, () => queue.take(10_000));
   const last = queue.take();
   for (const read of reads) {
-    assertEquals((await assertRejects(() => read, ConnectError)).code, Code.DeadlineExceeded);
+    const error = assertRejects(() => read, ConnectError);
+    const took = await clock.until(error);
+    assert(read !== reads[0] || took >= 10_000, `${took} ms`);
+    assertEquals((await error).code, Code.DeadlineExceeded);
   }
   queue.push(1, 1);
   queue.push(2, 1);
