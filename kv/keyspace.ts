@@ -1,6 +1,7 @@
 // Keys, leases and watches, whoever offers them: a client, a part of its keys, a double in a test.
 
 import type {
+  Bytes,
   CallOptions,
   CompactRequest,
   CompactResponse,
@@ -58,6 +59,8 @@ export interface Keyspace {
   leaseSignal(ID: Int64): AbortSignal;
   /** Follows the changes of one key or a range of keys. */
   watch(request: WatchRequest, options?: number | CallOptions): Promise<Watch>;
+  /** The cluster's name for a key of this keyspace. Without it they are the same. */
+  absoluteKey?(key: Bytes): Bytes;
   /**
    * Whether all members that may be asked say exactly how far a watch is, as etcd does from 3.4.25 and
    * 3.5.8 on: those before say so too early. Without it nobody relies on what they say.

@@ -284,7 +284,7 @@ export abstract class KeyspaceClient implements Keyspace {
 
   /** A barrier that `count` members enter together and leave together. */
   doubleBarrier(name: string, count: number, session: Session): DoubleBarrier {
-    return newDoubleBarrier(session, name, count);
+    return newDoubleBarrier(this, name, count, session);
   }
 
   /** A queue by name: first in, first out. */

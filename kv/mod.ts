@@ -35,7 +35,7 @@
  * watcher  retry  endpoints   a watch's queue; what may be sent twice; options of a client
  * ops  watch_state  schema  credentials  observer   requests to messages; responses to steps; the services
  * fields  errors  backoff  clock   who asks, and who looks on
- * explain   what errors of the transport mean to a user
+ * explain  binary   what errors of the transport mean to a user; keys that compare
  * types  server_errors  proto
  * key_value  range
  * wire  json   messages as they are sent, and results as JSON

@@ -74,6 +74,12 @@ export class Namespace extends KeyspaceClient {
     return new Namespace(this, prefix);
   }
 
+  /** The cluster's name for a key. */
+  absoluteKey(key: Bytes): Bytes {
+    const own = this.#key(bytes("name", "key", key));
+    return this.#keys.absoluteKey?.(own) ?? own;
+  }
+
   /** Whether members say exactly how far a watch is. */
   tellsProgress(): Promise<boolean> {
     return this.#keys.tellsProgress?.() ?? Promise.resolve(false);

@@ -17,7 +17,7 @@ import type { Bytes, Int64, WatchEvent } from "../types.ts";
 import type { Watch } from "../watch.ts";
 import { Scan } from "../scan.ts";
 import { isPassing, raced, waiting, type WaitOptions } from "../wait.ts";
-import { binaryOf, bytesOf } from "./binary.ts";
+import { binaryOf, bytesOf } from "../binary.ts";
 import { type CacheEvent, EventQueue, type ResyncReason } from "./event_queue.ts";
 import { RevisionWaits } from "./revision_waits.ts";
 import { Entry, KeyStore, type KeyStoreRange } from "./store.ts";

@@ -8,7 +8,7 @@
  * @module
  */
 import { type KeyValue, keyValueOf } from "../key_value.ts";
-import { binaryOf, bytesOf } from "./binary.ts";
+import { binaryOf, bytesOf } from "../binary.ts";
 
 /** Entries of a chunk at most: what has more is cut in halves. */
 const CHUNK = 512;

@@ -26,12 +26,15 @@ import {
   OwnershipLostError,
   UnknownOutcomeError,
 } from "../errors.ts";
+import type { Keyspace } from "../keyspace.ts";
 import type { Comparison, TxnResponse } from "../types.ts";
-import { partsOf, type Session } from "./session.ts";
+import { nameOf, partsOf, type Session } from "./session.ts";
 import { isPassing, persist, raced } from "../wait.ts";
 
-/** What to stand in line with. */
+/** What to stand in line with, and where. */
 interface ClaimRequest {
+  readonly keyspace: Keyspace;
+  readonly session: Session;
   readonly key: string;
   readonly value: string;
   /** Begins the keys that go first if they are older. */
@@ -48,17 +51,18 @@ export class Claim {
   modRevision: bigint;
   /** Aborts when the key is no longer one's own. */
   readonly signal: AbortSignal;
+  readonly #keyspace: Keyspace;
   readonly #line: string;
   readonly #controller: AbortController;
   readonly #done: () => void;
   #leaving: Promise<void> | null = null;
 
   private constructor(
-    session: Session,
-    { key, line }: ClaimRequest,
+    { keyspace, session, key, line }: ClaimRequest,
     revisions: { readonly create: bigint; readonly mod: bigint },
     done: () => void,
   ) {
+    this.#keyspace = keyspace;
     this.session = session;
     this.key = key;
     this.#line = line;
@@ -73,8 +77,8 @@ export class Claim {
   }
 
   /** Whether somebody in the same session has the key, or waits for it. */
-  static taken(session: Session, key: string): boolean {
-    return partsOf(session).turns.has(key);
+  static taken({ session, keyspace, key }: ClaimRequest): boolean {
+    return partsOf(session).turns.has(nameOf(keyspace, key));
   }
 
   /**
@@ -83,16 +87,16 @@ export class Claim {
    * takes to remove it.
    */
   static async enter(
-    session: Session,
     request: ClaimRequest,
     signal: AbortSignal,
   ): Promise<{ readonly claim: Claim; readonly first: boolean; readonly found: string | null }> {
-    const { keyspace, clock } = partsOf(session);
+    const { keyspace, session, key, value } = request;
+    const { clock } = partsOf(session);
     const ended = AbortSignal.any([session.signal, signal]);
-    const leave = await takeTurn(session, request.key, ended);
-    let doubtful = stopLooking(session, request.key);
+    const leave = await takeTurn(request, ended);
+    let doubtful = stopLooking(request);
     const done = () => {
-      if (doubtful) lookFor(session, request.key);
+      if (doubtful) lookFor(request);
       leave();
     };
     const first = {
@@ -105,7 +109,6 @@ export class Claim {
         sortOrder: "ASCEND",
       },
     } as const;
-    const { key, value } = request;
     const putting = persist(session.signal, clock, () =>
       keyspace.txn({
         compare: [{ key, createRevision: 0n }],
@@ -116,7 +119,7 @@ export class Claim {
         throw error;
       })).then((response) => {
         const own = ownOf(response);
-        const claim = new Claim(session, request, own, done);
+        const claim = new Claim(request, own, done);
         const oldest = firstOf(response);
         return {
           claim,
@@ -146,7 +149,8 @@ export class Claim {
 
   /** Waits until no key before this one is left. */
   async first(signal: AbortSignal): Promise<void> {
-    const { keyspace, clock } = partsOf(this.session);
+    const { clock } = partsOf(this.session);
+    const keyspace = this.#keyspace;
     const ended = AbortSignal.any([this.signal, signal]);
     for (let failures = 0;;) {
       const { header, responses } = await persist(ended, clock, () =>
@@ -202,7 +206,8 @@ export class Claim {
   }
 
   async #observe(): Promise<void> {
-    const { keyspace, clock } = partsOf(this.session);
+    const { clock } = partsOf(this.session);
+    const keyspace = this.#keyspace;
     const { key, signal } = this;
     let from = this.revision + 1n;
     // Most are gone before: the watch begins in the past, so nothing is missed, and they cost none.
@@ -240,10 +245,10 @@ export class Claim {
   async #leave(): Promise<void> {
     this.#lose(new OwnershipLostError(this.key, "released"));
     const { signal } = this.session;
-    const { keyspace, clock } = partsOf(this.session);
+    const { clock } = partsOf(this.session);
     try {
       await persist(signal, clock, () =>
-        keyspace.txn(
+        this.#keyspace.txn(
           { compare: [this.condition], success: [{ delete: { key: this.key } }] },
           { idempotent: true },
         ));
@@ -288,15 +293,19 @@ function firstOf({ responses: [, first] }: TxnResponse): bigint | null {
 }
 
 /** Waits for the turn at a key among those of one session. Returns what ends it. */
-async function takeTurn(session: Session, key: string, signal: AbortSignal): Promise<() => void> {
+async function takeTurn(
+  { session, keyspace, key }: ClaimRequest,
+  signal: AbortSignal,
+): Promise<() => void> {
   signal.throwIfAborted();
   const { turns } = partsOf(session);
-  const before = turns.get(key);
+  const name = nameOf(keyspace, key);
+  const before = turns.get(name);
   const own = Promise.withResolvers<void>();
   const all = before === undefined ? own.promise : before.then(() => own.promise);
-  turns.set(key, all);
+  turns.set(name, all);
   const forget = () => {
-    if (turns.get(key) === all) turns.delete(key);
+    if (turns.get(name) === all) turns.delete(name);
   };
   // Who gives up waiting leaves those before it in their turn.
   if (before !== undefined) all.then(forget);
@@ -315,18 +324,19 @@ async function takeTurn(session: Session, key: string, signal: AbortSignal): Pro
 }
 
 /** Ends the search for a key, because it is wanted again. Returns whether it was searched for. */
-function stopLooking(session: Session, key: string): boolean {
+function stopLooking({ session, keyspace, key }: ClaimRequest): boolean {
   const { haunted } = partsOf(session);
-  haunted.get(key)?.abort();
-  return haunted.delete(key);
+  const name = nameOf(keyspace, key);
+  haunted.get(name)?.abort();
+  return haunted.delete(name);
 }
 
 /** Removes the key whenever it appears, until the session is over or the key is wanted again. */
-function lookFor(session: Session, key: string): void {
+function lookFor({ session, keyspace, key }: ClaimRequest): void {
   if (session.signal.aborted) return;
-  const { keyspace, clock, haunted } = partsOf(session);
+  const { clock, haunted } = partsOf(session);
   const wanted = new AbortController();
-  haunted.set(key, wanted);
+  haunted.set(nameOf(keyspace, key), wanted);
   const ended = AbortSignal.any([session.signal, wanted.signal]);
   const look = async () => {
     using watch = await keyspace.watch({ key, noDelete: true }, { signal: ended });

@@ -1,6 +1,7 @@
 import { code } from "../../grpc/mod.ts";
 import { checkCount, quietMethods } from "../../http/engine.ts";
 import { KvError, LeaseLostError } from "../errors.ts";
+import type { Keyspace } from "../keyspace.ts";
 import type { KeyValue } from "../key_value.ts";
 import { untilEvent, untilGone } from "./barrier.ts";
 import { checkName, unique } from "./holder.ts";
@@ -8,7 +9,12 @@ import { isSession, partsOf, type Session } from "./session.ts";
 import { persist, waiting, type WaitOptions } from "../wait.ts";
 
 /** Makes a double barrier. */
-let newDoubleBarrier: (session: Session, name: string, count: number) => DoubleBarrier;
+let newDoubleBarrier: (
+  keyspace: Keyspace,
+  name: string,
+  count: number,
+  session: Session,
+) => DoubleBarrier;
 export { newDoubleBarrier };
 
 /**
@@ -20,23 +26,25 @@ export class DoubleBarrier {
   readonly name: string;
   /** How many members there are. */
   readonly count: number;
+  readonly #keyspace: Keyspace;
   readonly #session: Session;
   #key: string | null = null;
 
-  private constructor(session: Session, name: string, count: number) {
+  private constructor(keyspace: Keyspace, name: string, count: number, session: Session) {
+    this.#keyspace = keyspace;
     this.#session = session;
     this.name = name;
     this.count = count;
   }
 
   static {
-    newDoubleBarrier = (session, name, count) => {
+    newDoubleBarrier = (keyspace, name, count, session) => {
       checkName("make a double barrier", name);
       checkCount("make a double barrier", "count", count, 1);
       if (!isSession(session)) {
         throw new TypeError("Cannot make a double barrier as session must be one session() gave");
       }
-      return new DoubleBarrier(session, name, count);
+      return new DoubleBarrier(keyspace, name, count, session);
     };
   }
 
@@ -49,7 +57,8 @@ export class DoubleBarrier {
     if (this.#key !== null) {
       throw new TypeError("Cannot enter a double barrier twice: leave() first");
     }
-    const { keyspace, clock } = partsOf(this.#session);
+    const { clock } = partsOf(this.#session);
+    const keyspace = this.#keyspace;
     const key = this.#key = `${this.name}/waiters/${unique()}`;
     await waiting("enter", options, clock, async (given) => {
       const signal = AbortSignal.any([given, this.#session.signal]);
@@ -104,7 +113,8 @@ export class DoubleBarrier {
   async leave(options: WaitOptions = {}): Promise<void> {
     const key = this.#key;
     if (key === null) throw new TypeError("Cannot leave a double barrier that was not entered");
-    const { keyspace, clock } = partsOf(this.#session);
+    const { clock } = partsOf(this.#session);
+    const keyspace = this.#keyspace;
     await waiting("leave", options, clock, async (given) => {
       const signal = AbortSignal.any([given, this.#session.signal]);
       try {
@@ -134,7 +144,8 @@ export class DoubleBarrier {
 
   /** Members that have entered, the oldest first. */
   async #waiters(signal: AbortSignal): Promise<KeyValue[]> {
-    const { keyspace, clock } = partsOf(this.#session);
+    const { clock } = partsOf(this.#session);
+    const keyspace = this.#keyspace;
     const { kvs } = await persist(signal, clock, () =>
       keyspace.get({
         key: `${this.name}/waiters/`,
@@ -146,7 +157,8 @@ export class DoubleBarrier {
   }
 
   async #remove(key: string): Promise<void> {
-    const { keyspace, clock } = partsOf(this.#session);
+    const { clock } = partsOf(this.#session);
+    const keyspace = this.#keyspace;
     await persist(
       this.#session.signal,
       clock,

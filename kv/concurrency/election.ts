@@ -6,7 +6,7 @@ import type { Keyspace } from "../keyspace.ts";
 import type { CallOptions, Comparison } from "../types.ts";
 import { Claim } from "./claim.ts";
 import { checkName, dismiss, type Holder, holderOf, type HolderOptions, leave } from "./holder.ts";
-import { isSession, partsOf, type Session } from "./session.ts";
+import { isSession, nameOf, type Session } from "./session.ts";
 import { persist, raced, waiting, type WaitOptions } from "../wait.ts";
 
 /** How one stands for election. */
@@ -20,7 +20,7 @@ const CAMPAIGN_NAMES = optionNames<CampaignOptions>({
 });
 const OBSERVE_NAMES = optionNames<{ signal?: AbortSignal }>({ signal: true });
 
-/** Those of each session that lead or stand for election, by name. */
+/** Those of each session that lead or stand for election, by the cluster's name of the election. */
 const standing = new WeakMap<Session, Map<string, Promise<Leadership>>>();
 
 function candidates(session: Session): Map<string, Promise<Leadership>> {
@@ -31,7 +31,13 @@ function candidates(session: Session): Map<string, Promise<Leadership>> {
 
 /** Makes an election. */
 let newElection: (keyspace: Keyspace, name: string, clock?: Clock) => Election;
-let newLeadership: (claim: Claim, holder: Holder, value: string, clock: Clock) => Leadership;
+let newLeadership: (
+  keyspace: Keyspace,
+  claim: Claim,
+  holder: Holder,
+  value: string,
+  clock: Clock,
+) => Leadership;
 export { newElection };
 
 /**
@@ -72,19 +78,20 @@ export class Election {
       if (!isSession(session)) return await this.#campaign(value, options, signal);
       // Who leads already, or stands for it, is the same candidate with another value.
       const standing = candidates(session);
-      for (let other = standing.get(this.name); other !== undefined;) {
+      const name = nameOf(this.#keyspace, this.name);
+      for (let other = standing.get(name); other !== undefined;) {
         const leadership = await raced(other.catch(() => null), signal);
         if (leadership !== null && !leadership.signal.aborted) {
           await leadership.proclaim(value, { signal });
           return leadership;
         }
-        const next = standing.get(this.name);
+        const next = standing.get(name);
         other = next === other ? undefined : next;
       }
       const own = this.#campaign(value, options, signal);
-      standing.set(this.name, own);
+      standing.set(name, own);
       const forget = () => {
-        if (standing.get(this.name) === own) standing.delete(this.name);
+        if (standing.get(name) === own) standing.delete(name);
       };
       own.then(({ signal }) => signal.addEventListener("abort", forget, { once: true }), forget);
       return await own;
@@ -101,9 +108,10 @@ export class Election {
     try {
       const line = `${this.name}/`;
       const key = line + holder.session.lease.toString(16);
-      const request = { key, value, line };
-      const { claim, first, found } = await Claim.enter(holder.session, request, signal);
-      const leadership = newLeadership(claim, holder, found ?? value, clock);
+      const keyspace = this.#keyspace;
+      const request = { keyspace, session: holder.session, key, value, line };
+      const { claim, first, found } = await Claim.enter(request, signal);
+      const leadership = newLeadership(keyspace, claim, holder, found ?? value, clock);
       try {
         if (found !== null && found !== value) await leadership.proclaim(value, { signal });
         if (!first) await claim.first(signal);
@@ -229,13 +237,21 @@ export class Election {
  * aborts, before anybody else can lead.
  */
 export class Leadership implements AsyncDisposable {
+  readonly #keyspace: Keyspace;
   readonly #claim: Claim;
   readonly #holder: Holder;
   readonly #clock: Clock;
   #value: string;
   #last: Promise<void> = Promise.resolve();
 
-  private constructor(claim: Claim, holder: Holder, value: string, clock: Clock) {
+  private constructor(
+    keyspace: Keyspace,
+    claim: Claim,
+    holder: Holder,
+    value: string,
+    clock: Clock,
+  ) {
+    this.#keyspace = keyspace;
     this.#claim = claim;
     this.#holder = holder;
     this.#value = value;
@@ -243,7 +259,7 @@ export class Leadership implements AsyncDisposable {
   }
 
   static {
-    newLeadership = (claim, holder, value, clock) => new Leadership(claim, holder, value, clock);
+    newLeadership = (...parts) => new Leadership(...parts);
   }
 
   /** The session it hangs on. */
@@ -300,15 +316,18 @@ export class Leadership implements AsyncDisposable {
   async #proclaim(value: string, signal: AbortSignal): Promise<void> {
     const claim = this.#claim;
     const { key } = claim;
-    const { keyspace, clock } = partsOf(this.#holder.session);
     const ended = AbortSignal.any([claim.signal, signal]);
-    const { succeeded, header, responses: [own] } = await persist(ended, clock, () =>
-      keyspace.txn({
-        // Only this side writes the key: another revision is that of an attempt without an answer.
-        compare: [claim.condition, { key, modRevision: claim.modRevision }],
-        success: [{ put: { key, value, lease: claim.session.lease } }],
-        failure: [{ get: { key } }],
-      }));
+    const { succeeded, header, responses: [own] } = await persist(
+      ended,
+      this.#clock,
+      () =>
+        this.#keyspace.txn({
+          // Only this side writes the key: another revision is that of an attempt without an answer.
+          compare: [claim.condition, { key, modRevision: claim.modRevision }],
+          success: [{ put: { key, value, lease: claim.session.lease } }],
+          failure: [{ get: { key } }],
+        }),
+    );
     if (succeeded) claim.modRevision = header.revision;
     else {
       const kv = own !== undefined && "get" in own ? own.get.kvs[0] : undefined;

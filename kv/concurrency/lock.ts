@@ -85,12 +85,13 @@ export class Lock implements AsyncDisposable {
       return await waiting("lock", options, clock, async (signal) => {
         const holder = await holderOf("lock", keyspace, options, signal, clock);
         try {
-          const request = { ...LINES[mode](name, holder.session.lease), value: "" };
-          if (options.try === true && Claim.taken(holder.session, request.key)) {
+          const { session } = holder;
+          const request = { keyspace, session, value: "", ...LINES[mode](name, session.lease) };
+          if (options.try === true && Claim.taken(request)) {
             dismiss(holder);
             return null;
           }
-          const { claim, first } = await Claim.enter(holder.session, request, signal);
+          const { claim, first } = await Claim.enter(request, signal);
           try {
             if (!first) {
               if (options.try === true) {

@@ -1,4 +1,5 @@
 import { checkNumber, checkOptions, optionNames, quietMethods } from "../../http/engine.ts";
+import { binaryOf } from "../binary.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import type { Keyspace } from "../keyspace.ts";
 import { KvError } from "../errors.ts";
@@ -25,11 +26,12 @@ export interface SessionOptions extends WaitOptions {
 
 const NAMES = optionNames<SessionOptions>({ ttl: true, lease: true, signal: true, timeout: true });
 
-/** What rooms of this folder need of a session beside what users see. */
+/** What is needed of a session beside what users see. */
 interface SessionParts {
+  /** Where its lease was made. */
   readonly keyspace: Keyspace;
   readonly clock: Clock;
-  /** Who has its turn at a key, or waits for it: ends when all are done. */
+  /** Who has its turn at a key of the cluster, or waits for it: ends when all are done. */
   readonly turns: Map<string, Promise<void>>;
   /** Keys that a put whose answer is missing may still make, with what stops looking for them. */
   readonly haunted: Map<string, AbortController>;
@@ -43,6 +45,11 @@ let openSession: (
   options?: SessionOptions,
   clock?: Clock,
 ) => Promise<Session>;
+/** The cluster's name for a key, whichever part of the keys it is used in. */
+export function nameOf(keyspace: Keyspace, key: string): string {
+  return binaryOf(keyspace.absoluteKey?.(key) ?? key);
+}
+
 export { isSession, openSession, partsOf };
 
 /**

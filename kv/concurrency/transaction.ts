@@ -1,5 +1,6 @@
 import { checkChoice, checkCount, checkOptions, optionNames } from "../../http/engine.ts";
 import { reopenDelay } from "../backoff.ts";
+import { binaryOf } from "../binary.ts";
 import { type Clock, systemClock } from "../clock.ts";
 import { CompactedError, TransactionConflictError } from "../errors.ts";
 import type { Keyspace } from "../keyspace.ts";
@@ -270,22 +271,12 @@ async function commit(
 
 /** A key as text that no other key has. */
 function nameOf(key: Bytes): string {
-  if (typeof key === "string") return isAscii(key) ? key : nameOf(encoder.encode(key));
-  if (!(key instanceof Uint8Array)) {
-    throw new TypeError(
-      `Cannot use a key in a transaction as it must be a string or a Uint8Array: current value is ${
-        String(key)
-      }`,
-    );
-  }
-  let name = "";
-  for (const byte of key) name += String.fromCharCode(byte);
-  return name;
-}
-
-function isAscii(text: string): boolean {
-  // deno-lint-ignore no-control-regex
-  return /^[\x00-\x7f]*$/.test(text);
+  if (typeof key === "string" || key instanceof Uint8Array) return binaryOf(key);
+  throw new TypeError(
+    `Cannot use a key in a transaction as it must be a string or a Uint8Array: current value is ${
+      String(key)
+    }`,
+  );
 }
 
 function bytesOf(value: Bytes): Uint8Array {

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "@std/assert";
-import { binaryOf, bytesOf } from "../../../kv/cache/binary.ts";
+import { binaryOf, bytesOf } from "../../../kv/binary.ts";
 import { EventQueue } from "../../../kv/cache/event_queue.ts";
 import { RevisionWaits } from "../../../kv/cache/revision_waits.ts";
 import { Entry, KeyStore } from "../../../kv/cache/store.ts";

@@ -182,6 +182,22 @@ etcdTest("within a namespace", async (step) => {
     assertEquals((await s.client.queue(`${s.key}part/queue`).dequeue()).value, "x");
     await leadership.proclaim("still me");
     assertEquals((await part.txn({ compare: [lock.condition] })).succeeded, true);
+    // A session of the client holds locks of the namespace as well, apart from its own.
+    await using session = await s.client.session({ ttl: 10 });
+    await using inside = await part.lock("shared", { session });
+    await using beside = await s.client.lock("shared", { session, timeout: 5_000 });
+    assertEquals((await s.client.get({ key: `${s.key}part/${inside.key}` })).count, 1);
+    assertEquals(await part.lock("shared", { try: true }), null);
+    assert(beside.revision > inside.revision);
+    // However one comes to a part of the keys, a name is held once.
+    const again = s.client.namespace(s.key).namespace("part/");
+    assertEquals(await again.lock("shared", { session, try: true }), null);
+    const first = await again.election("candidates").campaign("one", { session });
+    assertEquals(await part.election("candidates").campaign("two", { session }), first);
+    const barrier = part.doubleBarrier("double", 1, session);
+    await barrier.enter();
+    assertEquals((await s.client.get({ key: `${s.key}part/double/ready` })).count, 1);
+    await barrier.leave();
     const seen: string[] = [];
     for await (const { key, value } of part.election("election").observe()) {
       seen.push(key.split("/")[0]!, value);

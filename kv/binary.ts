@@ -5,7 +5,7 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import type { Bytes } from "../types.ts";
+import type { Bytes } from "./types.ts";
 
 /** Undocumented methods of Node's buffers, several times as fast as anything else there is. */
 interface Latin1 {
