@@ -291,7 +291,7 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
   }
 
   /**
-   * What changes, from now on. Each reader has its own events; a slow one holds up nobody, see
+   * What changes from the moment the first event is asked for. Each reader has its own events; a slow one holds up nobody, see
    * `maxEvents`. Ends when the cache is closed, `signal` aborts or the loop is left; rejects when the
    * cache fails.
    */
