@@ -267,6 +267,7 @@ class Troupe {
   }
 
   async close(): Promise<void> {
+    this.#scene.closed = true;
     await Promise.all(this.#clients.map((client) => client.close()));
     await Promise.allSettled([...this.#calling, ...this.#watching]);
   }

@@ -35,6 +35,8 @@ export interface Scene {
   readonly recorder: Recorder;
   /** Whether the faults are over and clients should come to an end. */
   over: boolean;
+  /** Whether its clients are closed, however it went. */
+  closed: boolean;
   /** The highest revision anybody saw. */
   revision: number;
   /** The next lease. */
@@ -45,7 +47,7 @@ export interface Scene {
 
 /** The state of a new round. */
 export function newScene(recorder: Recorder): Scene {
-  return { recorder, over: false, revision: 1, lease: 1, values: 0 };
+  return { recorder, over: false, closed: false, revision: 1, lease: 1, values: 0 };
 }
 
 /** One client with its record. */
@@ -252,7 +254,7 @@ export class Actor {
     until.then((revision) => end = revision, () => {});
     /** The first revision that the watches so far have not covered. */
     let next = 1n;
-    for (;;) {
+    while (!this.#scene.closed) {
       const { watch, record, anew } = await this.#open(next) ?? {};
       if (watch === undefined || record === undefined) {
         if (end !== Infinity) throw new Error("A watch failed after all faults were healed");
@@ -295,7 +297,7 @@ export class Actor {
     following.catch(() => {});
     let end = Infinity;
     until.then((revision) => end = revision, () => {});
-    for (;;) {
+    while (!this.#scene.closed) {
       const [, error] = await kv.attempt(
         this.#random.below(3) === 0 ? cache.sync({ timeout: CATCH_UP_MS }) : cache.ready(),
       );
