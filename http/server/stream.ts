@@ -3,21 +3,11 @@
  *
  * @module
  */
-import {
-  chooseCoding,
-  codedFields,
-  compressBody,
-  MAX_COMPRESS_BYTES,
-  mayCompress,
-  MIN_COMPRESS_BYTES,
-} from "../coding/compress.ts";
 import { readAuthority, withoutOwnPort } from "../message/authority.ts";
-import { readContentLength } from "../message/body_length.ts";
 import { collect, webStream } from "../message/collect.ts";
 import { checkTrailers, informationalFields } from "../message/connection_fields.ts";
 import { type Half, isOver, step } from "../message/exchange_state.ts";
 import {
-  fieldOf,
   flattenHeaders,
   type HeaderObject,
   headerObject,
@@ -29,6 +19,7 @@ import { quiet, quietIterator, QuietRequest, rejected } from "../message/promise
 import { abort } from "../message/tell.ts";
 import { parseQuery, type Query } from "../message/query.ts";
 import { formatAddress } from "../net/address.ts";
+import { codeResponse } from "./coded_response.ts";
 import { UpgradePromise } from "./upgrade_promise.ts";
 import type { PeerCertificate, Socket } from "../net/socket.ts";
 import type { WebSocketConnection } from "../websocket/front.ts";
@@ -41,7 +32,6 @@ type BodyPiece = string | Uint8Array;
 const DONE: Promise<void> = Promise.resolve();
 
 const decoder = new TextDecoder();
-const encoder = new TextEncoder();
 
 /** Checks what a handler gives as body. */
 function checkPiece(piece: unknown): void {
@@ -398,26 +388,11 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
 
   /** A whole body in a coding the client takes, its head changed accordingly. */
   #coded(body: BodyPiece | null): BodyPiece | null {
-    const given = this.#given!;
-    const status = this.#status;
     if (!this.headHeld) return body;
-    if (status === 304) {
-      // RFC 9110 §15.4.5: with the vary that 200 would have had.
-      this.sendHead(status, codedFields(given, null), false);
-      return body;
-    }
-    if (!mayCompress(status, given)) return body;
-    const bytes = typeof body === "string" ? encoder.encode(body) : body;
-    // RFC 9110 §9.3.2: HEAD has the fields GET would have; without a body, its length may tell.
-    const length = bytes !== null
-      ? bytes.length
-      : this.method === "HEAD"
-      ? readContentLength(fieldOf(given, "content-length") ?? "")
-      : 0;
-    if (length < MIN_COMPRESS_BYTES || length > MAX_COMPRESS_BYTES) return bytes;
-    const coding = chooseCoding(this.header["accept-encoding"]);
-    this.sendHead(status, codedFields(given, coding), false);
-    return coding === null || bytes === null ? bytes : compressBody(coding, bytes);
+    const accept = this.header["accept-encoding"];
+    const coded = codeResponse(this.method, this.#status, this.#given!, body, accept);
+    if (coded.fields !== null) this.sendHead(this.#status, coded.fields, false);
+    return coded.body;
   }
 
   #checkGoing(what: string): void {
