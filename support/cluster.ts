@@ -27,7 +27,7 @@ const ATTEMPT_TIMEOUT = 3_000;
 
 /** What a cluster says that will take the change later. */
 const NOT_YET =
-  /unhealthy cluster|not enough started members|no leader|leader changed|deadline|timed out|unavailable|stopped/;
+  /unhealthy cluster|not enough started members|no leader|leader changed|deadline|timed out|unavailable|stopped|for learner/;
 
 /** What it says to a change that was made before. */
 const DONE = /already exist|member not found|is no member|only promote a learner member$/;
