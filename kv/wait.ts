@@ -4,7 +4,7 @@
  * @module
  */
 import { code } from "../grpc/mod.ts";
-import { checkSignal, checkTime, MAX_TIMER_MS } from "../http/engine.ts";
+import { checkOptions, checkSignal, checkTime, MAX_TIMER_MS, optionNames } from "../http/engine.ts";
 import { reopenDelay } from "./backoff.ts";
 import type { Clock } from "./clock.ts";
 import { cancelled, ClientClosedError, KvError } from "./errors.ts";
@@ -20,21 +20,26 @@ export interface WaitOptions {
   readonly timeout?: number | undefined;
 }
 
+const WAIT_NAMES = optionNames<WaitOptions>({ signal: true, timeout: true });
+
 /** Milliseconds between two attempts, at least. */
 const MIN_PAUSE_MS = 50;
 
 /**
  * Does work that ends, at the latest, as its caller's options say. The signal it gets aborts then, with
- * the error the work has to reject with.
+ * the error the work has to reject with. `names` are those of options that say more than how to wait.
  *
  * @throws {TypeError} If the options are none.
  */
 export async function waiting<T>(
   what: string,
-  { signal, timeout = Infinity }: WaitOptions,
+  options: WaitOptions,
   clock: Clock,
   work: (signal: AbortSignal) => Promise<T>,
+  names: readonly string[] = WAIT_NAMES,
 ): Promise<T> {
+  checkOptions(what, names, options);
+  const { signal, timeout = Infinity } = options;
   checkSignal(what, "signal", signal);
   checkTime(what, "timeout", timeout);
   if (signal?.aborted) throw cancelled(what, signal);

@@ -4,6 +4,7 @@
  * option that is documented and not known.
  */
 import { assert, assertEquals, assertRejects } from "@std/assert";
+import { listen as listenStore } from "../kv/server/mod.ts";
 import { grpc, http, kv, protoc } from "../mod.ts";
 
 interface Type {
@@ -92,6 +93,22 @@ function onClient(use: (client: kv.Client, bag: never) => unknown): (bag: Bag) =
 
 type Door = (bag: Bag) => unknown;
 
+/** A client of a store that answers. */
+function onStore(use: (client: kv.Client, bag: never) => unknown): (bag: Bag) => Promise<unknown> {
+  return async (bag) => {
+    await using store = listenStore();
+    await using client = kv.newClient({ endpoints: [store.addr], retry: 0 });
+    await use(client, bag as never);
+  };
+}
+
+function onCache(use: (cache: kv.Cache, bag: never) => unknown): (bag: Bag) => Promise<unknown> {
+  return onStore(async (client, bag) => {
+    await using cache = client.cache({ prefix: "a" });
+    await use(cache, bag);
+  });
+}
+
 /** Where each kind of options goes. */
 const DOORS: Record<string, Door | readonly Door[]> = {
   "http.ServerOptions": (bag) => closed(http.listen({ addr, handler() {}, ...bag } as never)),
@@ -171,6 +188,31 @@ const DOORS: Record<string, Door | readonly Door[]> = {
   "kv.AlarmDisarmRequest": onClient((client, bag) => client.maintenance.alarmDisarm(bag)),
   "kv.HashKVRequest": onClient((client, bag) => client.maintenance.hashKV(bag)),
   "kv.MoveLeaderRequest": onClient((client, bag) => client.maintenance.moveLeader(bag)),
+  "kv.SessionOptions": onStore((client, bag) => client.session(bag)),
+  "kv.HolderOptions": onStore((client, bag) => client.lock("a", bag)),
+  "kv.LockOptions": onStore((client, bag) => client.lock("a", bag)),
+  "kv.WaitLockOptions": onStore((client, bag) => client.lock("a", bag)),
+  "kv.TryLockOptions": onStore((client, bag) => client.readLock("a", bag)),
+  "kv.CampaignOptions": onStore((client, bag) => client.election("a").campaign("me", bag)),
+  "kv.BarrierOptions": onStore((client, bag) => client.barrier("a").hold(bag)),
+  "kv.WaitOptions": onStore((client, bag) => client.barrier("a").wait(bag)),
+  "kv.EnqueueOptions": onStore((client, bag) => client.priorityQueue("a").enqueue("b", bag)),
+  "kv.TransactionOptions": onStore((client, bag) => client.transaction(() => {}, bag)),
+  "kv.TransactionPutOptions": onStore((client, bag) =>
+    client.transaction((tx) => tx.put("a", "b", bag))
+  ),
+  "kv.CacheOptions": onStore((client, bag) =>
+    closed(client.cache({ prefix: "a", ...bag as object }))
+  ),
+  "kv.CacheGetOptions": onCache((cache, bag) => cache.get("a", bag)),
+  // What is refused is refused at once; events may never come.
+  "kv.CacheEventsOptions": onCache(async (cache, bag) => {
+    const events = cache.events(bag);
+    const first = events.next();
+    await Promise.race([first, cache.ready()]);
+    await cache.close();
+    await first;
+  }),
   "protoc.LoaderOptions": (bag) => new protoc.Loader(bag),
   "protoc.RootOptions": (bag) => new protoc.Loader().loadAll([], bag),
 };

@@ -354,8 +354,9 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
    *
    * @throws {KvError} With code DEADLINE_EXCEEDED if it did not catch up in `timeout` milliseconds.
    */
-  async sync({ timeout = SYNC_MS, signal }: WaitOptions = {}): Promise<void> {
-    await waiting("sync", { timeout, signal }, this.#clock, async (signal) => {
+  async sync(options: WaitOptions = {}): Promise<void> {
+    const wait = { ...options, timeout: options.timeout ?? SYNC_MS };
+    await waiting("sync", wait, this.#clock, async (signal) => {
       await raced(this.#ready.promise, signal);
       const fence = await raced(this.#takeFence(), signal);
       if (this.#revision >= fence.revision) return;

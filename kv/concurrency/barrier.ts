@@ -67,7 +67,7 @@ export class Barrier {
       const kv = found !== undefined && "get" in found ? found.get.kvs[0] : undefined;
       if (succeeded || kv?.value === value) return;
       throw new KvError(`the barrier ${JSON.stringify(key)} is held`, code.ALREADY_EXISTS);
-    });
+    }, NAMES);
   }
 
   /** Releases the barrier, whoever holds it: all who wait go on. */

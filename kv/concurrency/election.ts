@@ -95,7 +95,7 @@ export class Election {
       };
       own.then(({ signal }) => signal.addEventListener("abort", forget, { once: true }), forget);
       return await own;
-    });
+    }, CAMPAIGN_NAMES);
   }
 
   async #campaign(

@@ -111,7 +111,7 @@ export class Lock implements AsyncDisposable {
           dismiss(holder);
           throw error;
         }
-      });
+      }, NAMES);
     };
   }
 

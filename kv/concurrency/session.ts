@@ -92,7 +92,7 @@ export class Session implements AsyncDisposable {
         const granted = await keyspace.grant({ TTL: Math.ceil(ttl ?? TTL) }, { signal });
         if (granted.error !== undefined) throw new KvError(granted.error, 2);
         return granted.ID;
-      });
+      }, NAMES);
       return new Session(ID, { keyspace, clock, turns: new Map(), haunted: new Map() });
     };
   }

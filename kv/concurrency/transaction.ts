@@ -47,6 +47,7 @@ const RETRIES = 100;
 /** Attempts made without a pause: most conflicts are over by then. */
 const PATIENCE = 3;
 
+const PUT_NAMES = optionNames<TransactionPutOptions>({ lease: true });
 const NAMES = optionNames<TransactionOptions>({
   isolation: true,
   retries: true,
@@ -148,8 +149,10 @@ class Attempt implements Transaction {
     return (await this.#read([key]))[0]?.modRevision ?? 0n;
   }
 
-  put(key: Bytes, value: Bytes, { lease = 0n }: TransactionPutOptions = {}): void {
+  put(key: Bytes, value: Bytes, options: TransactionPutOptions = {}): void {
     this.#check();
+    checkOptions("put in a transaction", PUT_NAMES, options);
+    const { lease = 0n } = options;
     if (typeof value !== "string" && !(value instanceof Uint8Array)) {
       throw new TypeError(
         `Cannot put in a transaction as value must be a string or a Uint8Array: current value is ${
@@ -237,7 +240,7 @@ export async function runTransaction<T>(
         await clock.sleep(Math.random() * reopenDelay(attempts - PATIENCE + 1), signal);
       }
     }
-  });
+  }, NAMES);
 }
 
 /** Resolves with null if others changed what the attempt needs. */
