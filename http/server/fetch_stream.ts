@@ -67,7 +67,6 @@ export class FetchStream extends ServerStream {
   protected readonly socket: Socket;
   protected readonly trailerFields: FlatHeaders = [];
   readonly #source: Request;
-  readonly #limits: Required<ServerLimits>;
   readonly #time: Time;
   #resolve!: (response: Response) => void;
   #answer: Answer = NONE;
@@ -96,7 +95,6 @@ export class FetchStream extends ServerStream {
     super();
     this.#time = time;
     this.#source = request;
-    this.#limits = limits;
     this.#bodyDone = request.body === null;
     this.method = request.method;
     this.authority = head.authority;
