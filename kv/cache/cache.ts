@@ -3,6 +3,7 @@ import {
   checkBoolean,
   checkCount,
   checkOptions,
+  checkSignal,
   optionNames,
   quiet,
   quietMethods,
@@ -291,38 +292,55 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
   }
 
   /**
-   * What changes from the moment the first event is asked for. Each reader has its own events; a slow one holds up nobody, see
-   * `maxEvents`. Ends when the cache is closed, `signal` aborts or the loop is left; rejects when the
-   * cache fails.
+   * What changes from this call on; of a cache that is not ready, from then on. Each reader has its own
+   * events; a slow one holds up nobody, see `maxEvents`. Ends when the cache is closed, `signal` aborts
+   * or the loop is left; rejects when the cache fails.
+   *
+   * @throws {TypeError} If the options are none.
    */
-  async *events(options: CacheEventsOptions = {}): AsyncGenerator<CacheEvent, void, undefined> {
+  events(options: CacheEventsOptions = {}): AsyncGenerator<CacheEvent, void, undefined> {
     checkOptions("read events", EVENTS_NAMES, options);
-    checkBoolean("read events", "initial", options.initial);
-    const { signal } = options;
-    const ended = signal === undefined
-      ? this.#closing.signal
-      : AbortSignal.any([this.#closing.signal, signal]);
-    try {
-      await raced(this.#ready.promise, ended);
-    } catch (error) {
-      if (ended.aborted) return;
-      throw error;
-    }
+    const { initial = false, signal } = options;
+    checkBoolean("read events", "initial", initial);
+    checkSignal("read events", "signal", signal);
     const queue = new EventQueue(this.#maxEvents, () => this.#revision);
-    const onAbort = () => queue.finish();
-    signal?.addEventListener("abort", onAbort, { once: true });
     this.#readers.add(queue);
-    if (this.#state === "closed") queue.finish();
-    if (this.#state === "failed") queue.finish(this.#error);
+    if (this.#error !== undefined) queue.finish(this.#state === "failed" ? this.#error : undefined);
+    // At one moment with the first event that is queued.
+    const look = () => initial ? [...this.#store.range(EVERYTHING)] : [];
+    const present = this.#state === "loading"
+      ? this.#ready.promise.then(look)
+      : Promise.resolve(look());
+    const events = this.#events(queue, quiet(present), signal);
+    const end = events.return.bind(events);
+    // A generator that was not begun does not clean up.
+    events.return = (value) => {
+      this.#readers.delete(queue);
+      return end(value);
+    };
+    return events;
+  }
+
+  async *#events(
+    queue: EventQueue,
+    present: Promise<readonly Entry[]>,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<CacheEvent, void, undefined> {
+    const given = new AbortController();
+    const onAbort = () => {
+      given.abort();
+      queue.finish();
+    };
+    if (signal?.aborted) onAbort();
+    signal?.addEventListener("abort", onAbort, { once: true });
     try {
-      if (options.initial === true) {
-        // What is there now, whatever comes meanwhile.
-        for (const entry of [...this.#store.range(EVERYTHING)]) {
-          if (ended.aborted) return;
-          yield { type: "add", kv: entry.toKeyValue(), revision: entry.modRevision };
-        }
+      for (const entry of await raced(present, given.signal)) {
+        if (given.signal.aborted || this.#error !== undefined) break;
+        yield { type: "add", kv: entry.toKeyValue(), revision: entry.modRevision };
       }
       for (let event = await queue.read(); event !== null; event = await queue.read()) yield event;
+    } catch (error) {
+      if (!given.signal.aborted && this.#state !== "closed") throw error;
     } finally {
       signal?.removeEventListener("abort", onAbort);
       this.#readers.delete(queue);

@@ -99,6 +99,36 @@ etcdTest("a cache", async (step) => {
     await assertRejects(() => cache.waitForRevision(1n), kv.KvError, "the cache was closed");
   });
 
+  await step("events begin with their call, or when the cache is ready", async (s) => {
+    const { client, key } = s;
+    await client.put({ key: `${key}a`, value: "" });
+    await using cache = client.cache({ prefix: key });
+    const early = cache.events({ initial: true });
+    await cache.ready();
+    const late = cache.events();
+    await cache.waitForRevision((await client.put({ key: `${key}b`, value: "" })).header.revision);
+    const keys = async (events: AsyncIterator<kv.CacheEvent, void>, count: number) => {
+      const found: string[] = [];
+      for (let i = 0; i < count; i++) {
+        const event = (await events.next()).value!;
+        found.push(event.type === "resync" ? event.type : event.kv.key);
+      }
+      return found;
+    };
+    assertEquals(await keys(early, 2), [`${key}a`, `${key}b`]);
+    assertEquals(await keys(late, 1), [`${key}b`]);
+    await cache.events().return();
+    const given = new AbortController();
+    const ending = cache.events({ signal: given.signal });
+    const last = ending.next();
+    given.abort();
+    assertEquals((await last).done, true);
+    assertEquals((await cache.events({ signal: given.signal }).next()).done, true);
+    await cache.close();
+    assertEquals((await early.next()).done, true);
+    assertEquals((await cache.events({ initial: true }).next()).done, true);
+  });
+
   await step("values of events are those before and behind", async ({ client, key }) => {
     await using cache = client.cache({ prefix: key });
     await cache.ready();
@@ -402,7 +432,7 @@ etcdTest("a cache", async (step) => {
       ] as const
     ) assertThrows(call, TypeError, message);
     await assertRejects(() => cache.waitForRevision("5"), TypeError, "must be an integer");
-    await assertRejects(() => cache.events({ inital: 1 }).next(), TypeError, '"initial"');
+    assertThrows(() => cache.events({ inital: 1 }), TypeError, '"initial"');
   });
 });
 
