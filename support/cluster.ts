@@ -27,7 +27,7 @@ const ATTEMPT_TIMEOUT = 3_000;
 
 /** What a cluster says that will take the change later. */
 const NOT_YET =
-  /unhealthy cluster|not enough started members|no leader|leader changed|deadline|timed out|unavailable|stopped|for learner/;
+  /unhealthy cluster|not enough started members|no leader|leader changed|deadline|timed out|unavailable|stopped/;
 
 /** What it says to a change that was made before. */
 const DONE = /already exist|member not found|is no member|only promote a learner member$/;
@@ -97,6 +97,8 @@ export class Member {
   readonly direct: string;
   /** Its data. */
   readonly data: string;
+  /** Whether it only follows, without a vote. */
+  learner = false;
   readonly #command: string;
   readonly #args: readonly string[];
   #process: Process | undefined;
@@ -278,6 +280,7 @@ export class EtcdCluster implements AsyncDisposable {
       await member.stop();
       throw error;
     }
+    member.learner = learner;
     this.members.push(member);
     member.launch();
     return member;
@@ -288,6 +291,7 @@ export class EtcdCluster implements AsyncDisposable {
     await this.#change(async (service, timeout) =>
       service.MemberPromote({ ID: await idOf(service, member, timeout) }, { timeout })
     );
+    member.learner = false;
   }
 
   /** Removes a member and ends it. */
@@ -325,14 +329,15 @@ export class EtcdCluster implements AsyncDisposable {
   }
 
   /**
-   * Makes a change by a member that runs, past all proxies. A cluster refuses changes until all its
+   * Makes a change by a voter that runs, past all proxies. A cluster refuses changes until all its
    * members have been connected for a while, and a member that lost its leader is silent: for as long it
    * is asked again.
    */
   async #change(
     change: (service: ClusterService, timeout: number) => Promise<unknown>,
   ): Promise<void> {
-    const targets = this.members.filter(({ running }) => running).map(({ direct }) => direct);
+    const targets = this.members.filter(({ running, learner }) => running && !learner)
+      .map(({ direct }) => direct);
     await using conn = grpc.newClient({ targets });
     const service = grpc.newService(conn, CLUSTER, "Cluster") as unknown as ClusterService;
     const end = performance.now() + CHANGE_TIMEOUT;

@@ -119,10 +119,11 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       await delay(span / 3);
     }
   },
-  learner: async ({ cluster, join, member, span }) => {
+  learner: async ({ cluster, join, span }) => {
+    const voters = cluster.endpoints;
     const learner = await cluster.add({ learner: true });
-    // Both in its endpoints: a client has to find out that only one of them answers.
-    join([learner.clients.endpoint, member.clients.endpoint]);
+    // A client has to find out that the first of its endpoints does not answer.
+    join([learner.clients.endpoint, ...voters]);
     await delay(span);
     await cluster.remove(learner);
   },
