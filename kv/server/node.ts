@@ -12,6 +12,7 @@ import { ServerFault } from "./fault.ts";
 import { headerOf, type Identity, newIdentity } from "./headers.ts";
 import { Journal } from "./log/journal.ts";
 import type { JournalRecord } from "./log/records.ts";
+import { writeSnapshot } from "./snapshot/etcd_file.ts";
 import { Space } from "./space.ts";
 import { State, type StateRecord } from "./state.ts";
 import { WatchHub } from "./watch/hub.ts";
@@ -165,6 +166,17 @@ export class Node {
   *#records(): Generator<JournalRecord | null> {
     yield { kind: "identity", ...this.identity };
     yield* this.state.records();
+  }
+
+  /** All there is, as a snapshot of etcd. */
+  snapshot(): Promise<Uint8Array[]> {
+    const { memberId, raftTerm } = this.identity;
+    return writeSnapshot(this.state, {
+      memberId,
+      index: this.index,
+      term: raftTerm,
+      version: this.version.replace(/\.\d+$/, ".0"),
+    });
   }
 
   /** Takes a stream of watches in, until the function that is given is called. */

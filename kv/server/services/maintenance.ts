@@ -13,6 +13,28 @@ const ACTIVATE = 1;
 /** Number of `AlarmType.NONE`: in questions, all of them. */
 const ALL = 0;
 
+/** Bytes of a piece of a snapshot. */
+const PIECE_BYTES = 32 * 1024;
+
+/** Joins small parts and splits large ones. */
+function* pieces(parts: readonly Uint8Array[]): Generator<Uint8Array> {
+  let piece = new Uint8Array(PIECE_BYTES);
+  let filled = 0;
+  for (const part of parts) {
+    for (let at = 0; at < part.length;) {
+      const taken = part.subarray(at, at + PIECE_BYTES - filled);
+      piece.set(taken, filled);
+      filled += taken.length;
+      at += taken.length;
+      if (filled < PIECE_BYTES) continue;
+      yield piece;
+      piece = new Uint8Array(PIECE_BYTES);
+      filled = 0;
+    }
+  }
+  if (filled > 0) yield piece.subarray(0, filled);
+}
+
 /** Handlers of `Maintenance`. */
 export function maintenanceHandlers(node: Node): Handlers {
   const { guard, state, identity: { memberId } } = node;
@@ -82,6 +104,17 @@ export function maintenanceHandlers(node: Node): Handlers {
           hashRevision: BigInt(at),
         };
       }),
+    Snapshot: async function* (_request: unknown, caller: Caller) {
+      guard.root(caller);
+      // What is not durable yet might be lost, and a copy of it would not.
+      await node.answer(() => {});
+      const parts = await node.snapshot();
+      let remaining = parts.reduce((sum, part) => sum + part.length, 0);
+      for (const blob of pieces(parts)) {
+        remaining -= blob.length;
+        yield { header: header(), remainingBytes: BigInt(remaining), blob, version: node.version };
+      }
+    },
     MoveLeader: ({ targetID }: { targetID: bigint }, caller: Caller) => {
       guard.root(caller);
       if (targetID !== memberId) throw new ServerFault("BAD_LEADER_TRANSFEREE");

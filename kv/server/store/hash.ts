@@ -1,6 +1,7 @@
 // A checksum of keys with their history, the same that etcd computes of the same history.
 
 import type { Mvcc, Version } from "./mvcc.ts";
+import { storedKey, storedValue } from "./stored.ts";
 
 /** CRC-32C (RFC 3720 appendix B.4), by a table of 256. */
 const TABLE: Uint32Array = Uint32Array.from({ length: 256 }, (_, byte) => {
@@ -9,67 +10,9 @@ const TABLE: Uint32Array = Uint32Array.from({ length: 256 }, (_, byte) => {
   return crc >>> 0;
 });
 
-class Crc {
-  #crc = 0xffffffff;
-
-  byte(value: number): void {
-    this.#crc = (this.#crc >>> 8) ^ TABLE[(this.#crc ^ value) & 0xff]!;
-  }
-
-  bytes(values: Uint8Array): void {
-    for (let i = 0; i < values.length; i++) this.byte(values[i]!);
-  }
-
-  text(value: string): void {
-    for (let i = 0; i < value.length; i++) this.byte(value.charCodeAt(i));
-  }
-
-  /** Eight bytes, the highest first. */
-  uint64(value: number): void {
-    const high = Math.floor(value / 0x1_0000_0000);
-    for (const half of [high, value >>> 0]) {
-      for (let shift = 24; shift >= 0; shift -= 8) this.byte((half >>> shift) & 0xff);
-    }
-  }
-
-  /** A number as protobuf writes it. */
-  varint(value: bigint): void {
-    let rest = BigInt.asUintN(64, value);
-    for (; rest >= 0x80n; rest >>= 7n) this.byte(Number(rest & 0x7fn) | 0x80);
-    this.byte(Number(rest));
-  }
-
-  get sum(): number {
-    return (this.#crc ^ 0xffffffff) >>> 0;
-  }
-}
-
-/** A state as etcd keeps it: under its revision, as a `mvccpb.KeyValue`. */
-function add(crc: Crc, { key, modRevision, sub, createRevision, version, value, lease }: Version) {
-  crc.uint64(modRevision);
-  crc.text("_");
-  crc.uint64(sub);
-  if (version === 0) crc.text("t");
-  const bytes = (field: number, length: number): void => {
-    crc.byte((field << 3) | 2);
-    crc.varint(BigInt(length));
-  };
-  const number = (field: number, value: bigint): void => {
-    if (value === 0n) return;
-    crc.byte(field << 3);
-    crc.varint(value);
-  };
-  bytes(1, key.length);
-  crc.text(key);
-  if (version === 0) return;
-  number(2, BigInt(createRevision));
-  number(3, BigInt(modRevision));
-  number(4, BigInt(version));
-  if (value.length > 0) {
-    bytes(5, value.length);
-    crc.bytes(value);
-  }
-  number(6, lease);
+function update(crc: number, bytes: Uint8Array): number {
+  for (let i = 0; i < bytes.length; i++) crc = (crc >>> 8) ^ TABLE[(crc ^ bytes[i]!) & 0xff]!;
+  return crc;
 }
 
 /**
@@ -77,8 +20,10 @@ function add(crc: Crc, { key, modRevision, sub, createRevision, version, value, 
  * that are still there at that revision; if no key is, all of them.
  */
 export function hashKeys(mvcc: Mvcc, revision: number): number {
-  const crc = new Crc();
-  crc.text("key");
+  let crc = update(0xffffffff, new TextEncoder().encode("key"));
+  const add = (version: Version): void => {
+    crc = update(update(crc, storedKey(version)), storedValue(version));
+  };
   const { compacted } = mvcc;
   const old: Version[] = [];
   let any = false;
@@ -90,9 +35,9 @@ export function hashKeys(mvcc: Mvcc, revision: number): number {
     mvcc.oldest("", compacted, Infinity, (version) => old.push(version));
   }
   old.sort((a, b) => a.modRevision - b.modRevision || a.sub - b.sub);
-  for (const version of old) add(crc, version);
+  for (const version of old) add(version);
   for (let at = Math.max(1, compacted) + 1; at <= revision; at++) {
-    for (const change of mvcc.changesAt(at)) add(crc, change);
+    for (const change of mvcc.changesAt(at)) add(change);
   }
-  return crc.sum;
+  return (crc ^ 0xffffffff) >>> 0;
 }

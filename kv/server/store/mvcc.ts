@@ -234,6 +234,11 @@ export class Mvcc {
     this.#logStart = revision + 1;
   }
 
+  #skip(): void {
+    this.#revision++;
+    this.#log.push([]);
+  }
+
   /** Adds a key as it was at the start. */
   loadKey(change: Change, modRevision: number, sub: number): Version {
     return this.#change(undefined, change, modRevision, sub);
@@ -248,6 +253,8 @@ export class Mvcc {
     for (const change of changes) {
       this.#changes!.push(this.#change(this.#keys.get(change.key), change, revision));
     }
+    // A compaction may have left nothing of its own revision.
+    if (changes.length === 0) this.#skip();
     const made = this.end();
     // What this revision replaced was compacted with the ones before.
     if (revision === this.#compacted) made.forEach(({ entry }) => this.#forget(entry, revision));
