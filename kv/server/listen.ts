@@ -12,6 +12,7 @@ import { leaseHandlers } from "./services/lease.ts";
 import { lockHandlers } from "./services/lock.ts";
 import { maintenanceHandlers } from "./services/maintenance.ts";
 import { watchHandlers } from "./services/watch.ts";
+import { readSnapshot } from "./snapshot/etcd_file.ts";
 
 /** The services: the file that defines each, its name, and what makes its handlers. */
 const SERVICES = [
@@ -36,6 +37,8 @@ export interface StoreOptions {
   readonly name?: string;
   /** Folder the store is kept in. Without, it is in memory and gone at the end. */
   readonly path?: string;
+  /** A snapshot to begin with, of this store or of etcd. The store must be empty. */
+  readonly snapshot?: Uint8Array;
   /** Called if the store cannot be written any more; it then refuses all requests. */
   readonly onFailed?: (error: unknown) => void;
   /** Limits; what is left out is etcd's. */
@@ -68,6 +71,11 @@ export class Store implements AsyncDisposable {
     this.#node.advance(milliseconds);
   }
 
+  /** All there is, in the form of etcd's snapshots: `etcdutl snapshot restore` takes it too. */
+  async snapshot(): Promise<Uint8Array> {
+    return await new Blob(this.#node.snapshot() as BlobPart[]).bytes();
+  }
+
   /** Ends the store. */
   async close(): Promise<void> {
     await this.#server.close();
@@ -88,6 +96,7 @@ export function listen(options: StoreOptions = {}): Store {
     version: VERSION,
     limits,
     ...(options.path === undefined ? {} : { path: options.path }),
+    ...(options.snapshot === undefined ? {} : { restored: readSnapshot(options.snapshot) }),
     onFailed: options.onFailed ?? ((error) => reportError(error)),
   });
   const registrar = new Registrar();

@@ -9,7 +9,7 @@
  * listen   a store on a port
  * services   a file a service of etcd
  * node   a store at work: state, watches, time
- * log  watch   changes on disk; changes as events
+ * log  watch  snapshot   changes on disk; changes as events; all of it as a file
  * space   whether there is room
  * state   requests to changes
  * auth   who asks, and whether they may

@@ -14,7 +14,7 @@ import { Journal } from "./log/journal.ts";
 import type { JournalRecord } from "./log/records.ts";
 import { writeSnapshot } from "./snapshot/etcd_file.ts";
 import { Space } from "./space.ts";
-import { State, type StateRecord } from "./state.ts";
+import { type LoadRecord, State, type StateRecord } from "./state.ts";
 import { WatchHub } from "./watch/hub.ts";
 import type { ServerWatchStream } from "./watch/stream.ts";
 
@@ -33,6 +33,8 @@ interface NodeOptions {
   readonly limits: StoreLimits;
   /** Folder of the journal; without, all is in memory alone. */
   readonly path?: string;
+  /** What the store holds at first, if it is empty. */
+  readonly restored?: readonly LoadRecord[];
   /** Called if the journal cannot be written any more. */
   readonly onFailed: (error: unknown) => void;
 }
@@ -66,7 +68,7 @@ export class Node {
   #closed = false;
 
   /** Opens a store: in `path`, or an empty one in memory. */
-  constructor({ name, version, limits, path, onFailed }: NodeOptions) {
+  constructor({ name, version, limits, path, restored, onFailed }: NodeOptions) {
     this.name = name;
     this.version = version;
     this.limits = limits;
@@ -89,12 +91,26 @@ export class Node {
     }
     this.identity = identity ?? newIdentity();
     if (identity === undefined) this.#journal?.append({ kind: "identity", ...this.identity });
+    this.#restore(restored ?? []);
     this.watches = new WatchHub(this.state.mvcc);
     this.#progress = setInterval(() => {
       for (const stream of this.#streams) stream.notifyProgress();
     }, limits.progressInterval);
     Deno.unrefTimer(this.#progress);
     this.#watchExpiry();
+  }
+
+  /** Takes a snapshot in, into an empty store. Its leases live for their whole time again. */
+  #restore(records: readonly LoadRecord[]): void {
+    if (records.length === 0) return;
+    if (this.state.mvcc.revision > 1) {
+      throw new TypeError("Cannot restore a snapshot into a store that has data: use another path");
+    }
+    const now = this.now();
+    for (const record of records) {
+      this.state.load(record, now);
+      this.#journal?.append(record);
+    }
   }
 
   /** What is in memory is ahead of what is on disk: nothing of it may be seen any more. */
@@ -169,7 +185,7 @@ export class Node {
   }
 
   /** All there is, as a snapshot of etcd. */
-  snapshot(): Promise<Uint8Array[]> {
+  snapshot(): Uint8Array[] {
     const { memberId, raftTerm } = this.identity;
     return writeSnapshot(this.state, {
       memberId,

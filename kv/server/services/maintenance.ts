@@ -108,7 +108,7 @@ export function maintenanceHandlers(node: Node): Handlers {
       guard.root(caller);
       // What is not durable yet might be lost, and a copy of it would not.
       await node.answer(() => {});
-      const parts = await node.snapshot();
+      const parts = node.snapshot();
       let remaining = parts.reduce((sum, part) => sum + part.length, 0);
       for (const blob of pieces(parts)) {
         remaining -= blob.length;

@@ -51,6 +51,9 @@ export class BoltFile {
       }
     }
     if (best === undefined) throw new RangeError("the file is none of bbolt, or damaged");
+    if (best.pages * best.pageBytes > this.#bytes.length) {
+      throw new RangeError("the file is cut off");
+    }
     return best;
   }
 
@@ -65,6 +68,7 @@ export class BoltFile {
     return {
       pageBytes: view.getUint32(at + 8, true),
       root: Number(view.getBigUint64(at + 16, true)),
+      pages: Number(view.getBigUint64(at + 40, true)),
       transaction: view.getBigUint64(at + 48, true),
     };
   }
@@ -114,6 +118,8 @@ export class BoltFile {
 interface Meta {
   readonly pageBytes: number;
   readonly root: number;
+  /** Pages the file has. */
+  readonly pages: number;
   readonly transaction: bigint;
 }
 

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { createHash } from "node:crypto";
 import { create, type DescMessage, fromBinary, toBinary } from "@bufbuild/protobuf";
 import { schemaFile } from "../../schema.ts";
 import type { KeyValueMessage } from "../../wire.ts";
@@ -141,19 +142,18 @@ function buckets(state: State, meta: SnapshotMeta): [string, Iterable<Pair>][] {
  *
  * A store of a million small keys takes some seconds, in which nothing else is done.
  */
-export async function writeSnapshot(state: State, meta: SnapshotMeta): Promise<Uint8Array[]> {
+export function writeSnapshot(state: State, meta: SnapshotMeta): Uint8Array[] {
   const writer = new BoltWriter();
   for (const [name, entries] of buckets(state, meta)) {
     for (const _ of writer.bucket(name, entries));
   }
   const parts = writer.finish();
-  parts.push(await checksum(parts));
+  parts.push(checksum(parts));
   return parts;
 }
 
 /** The SHA-256 of parts that follow each other. */
-async function checksum(parts: readonly Uint8Array[]): Promise<Uint8Array> {
-  const { createHash } = await import("node:crypto");
+function checksum(parts: readonly Uint8Array[]): Uint8Array {
   const hash = createHash("sha256");
   for (const part of parts) hash.update(part);
   return Uint8Array.from(hash.digest());
@@ -164,12 +164,12 @@ async function checksum(parts: readonly Uint8Array[]): Promise<Uint8Array> {
  *
  * @throws {RangeError} If it is none, or damaged.
  */
-export async function readSnapshot(bytes: Uint8Array): Promise<LoadRecord[]> {
+export function readSnapshot(bytes: Uint8Array): LoadRecord[] {
   // A data file that was copied has no checksum behind it: files have whole pages.
   let file = bytes;
   if (bytes.length % 512 === CHECKSUM_BYTES) {
     file = bytes.subarray(0, -CHECKSUM_BYTES);
-    const sum = await checksum([file]);
+    const sum = checksum([file]);
     if (sum.some((byte, i) => byte !== bytes[file.length + i])) {
       throw new RangeError("the snapshot's checksum is wrong");
     }
