@@ -28,7 +28,7 @@ export const BUCKET_HEADER = 16;
 
 /** First bytes of a meta page's content, and the version that follows. */
 export const MAGIC = 0xed0cdaed;
-export const VERSION = 2;
+export const FORMAT_VERSION = 2;
 
 /** Bytes of a meta page's content before its checksum. */
 export const META_BYTES = 56;

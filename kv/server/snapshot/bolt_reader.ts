@@ -6,11 +6,11 @@ import {
   BUCKET_HEADER,
   ELEMENT,
   fnv64,
+  FORMAT_VERSION,
   LEAF,
   MAGIC,
   META_BYTES,
   PAGE_HEADER,
-  VERSION,
 } from "./bolt_format.ts";
 import type { Pair } from "./bolt_writer.ts";
 
@@ -60,7 +60,7 @@ export class BoltFile {
   #metaAt(at: number): Meta | undefined {
     const view = this.#view;
     if (at + META_BYTES + 8 > this.#bytes.length) return undefined;
-    if (view.getUint32(at, true) !== MAGIC || view.getUint32(at + 4, true) !== VERSION) {
+    if (view.getUint32(at, true) !== MAGIC || view.getUint32(at + 4, true) !== FORMAT_VERSION) {
       return undefined;
     }
     const checksum = view.getBigUint64(at + META_BYTES, true);

@@ -6,6 +6,7 @@ import {
   BUCKET_HEADER,
   ELEMENT,
   fnv64,
+  FORMAT_VERSION,
   FREE_LIST,
   LEAF,
   MAGIC,
@@ -13,7 +14,6 @@ import {
   META_BYTES,
   PAGE_BYTES,
   PAGE_HEADER,
-  VERSION,
 } from "./bolt_format.ts";
 
 /** An entry of a bucket. */
@@ -161,7 +161,7 @@ function metaPage(id: number, root: number, pages: number): Uint8Array {
   writeHeader(view, id, META, 0, 0);
   const at = PAGE_HEADER;
   view.setUint32(at, MAGIC, true);
-  view.setUint32(at + 4, VERSION, true);
+  view.setUint32(at + 4, FORMAT_VERSION, true);
   view.setUint32(at + 8, PAGE_BYTES, true);
   view.setBigUint64(at + 16, BigInt(root), true);
   view.setBigUint64(at + 32, 2n, true);

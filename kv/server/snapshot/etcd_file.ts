@@ -56,7 +56,7 @@ function varintField(field: number, value: bigint): number[] {
 }
 
 /** What is said of the store beside its keys. */
-export interface SnapshotMeta {
+interface SnapshotMeta {
   readonly memberId: bigint;
   readonly index: number;
   readonly term: bigint;
