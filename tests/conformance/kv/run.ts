@@ -68,10 +68,14 @@ for (let i = 0; i < rounds; i++) {
   const folder = await Deno.makeTempDir({ prefix: "sluice-report" });
   const start = performance.now();
   let told = "";
+  const happened: string[] = [];
   try {
     const played = await playRound({
       ...round,
-      log: (line) => args.verbose && console.log(`  ${line}`),
+      log: (line) => {
+        happened.push(line);
+        if (args.verbose) console.log(`  ${line}`);
+      },
     }, folder);
     const { held, text } = await judge(JUDGE, folder);
     const operations = played.clients.flatMap(({ operations }) => operations);
@@ -87,7 +91,7 @@ for (let i = 0; i < rounds; i++) {
     if (!held) totals.failed++;
   } catch (error) {
     totals.failed++;
-    told = `FAILED  ${error instanceof Error ? error.stack : error}`;
+    told = `FAILED  after ${happened.join(", ")}: ${error instanceof Error ? error.stack : error}`;
   }
   totals.rounds++;
   const seconds = ((performance.now() - start) / 1_000).toFixed(1);
