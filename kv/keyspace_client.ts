@@ -16,7 +16,8 @@
  * @module
  */
 import { fair, quietMethods } from "../http/engine.ts";
-import { type Cache, type CacheOptions, newCache } from "./cache/cache.ts";
+import { type Cache, newCache } from "./cache/cache.ts";
+import type { CacheOptions } from "./cache/options.ts";
 import { type Barrier, newBarrier } from "./concurrency/barrier.ts";
 import { type DoubleBarrier, newDoubleBarrier } from "./concurrency/double_barrier.ts";
 import { type Election, newElection } from "./concurrency/election.ts";

@@ -75,14 +75,13 @@ export type {
   MemberUpdateRequest,
 } from "./cluster/types.ts";
 export type { AuthPolicy, PasswordAuth, Secret, TokenAuth } from "./credentials.ts";
+export type { Cache, CacheState } from "./cache/cache.ts";
 export type {
-  Cache,
   CacheEventsOptions,
   CacheGetOptions,
   CacheOptions,
   CacheRange,
-  CacheState,
-} from "./cache/cache.ts";
+} from "./cache/options.ts";
 export type { CacheEvent, ResyncReason } from "./cache/event_queue.ts";
 export type { Barrier, BarrierOptions } from "./concurrency/barrier.ts";
 export type { DoubleBarrier } from "./concurrency/double_barrier.ts";

@@ -4,7 +4,6 @@ import {
   checkCount,
   checkOptions,
   checkSignal,
-  optionNames,
   quiet,
   quietMethods,
 } from "../../http/engine.ts";
@@ -13,15 +12,27 @@ import { type Clock, systemClock } from "../clock.ts";
 import { CompactedError, HistoryLostError, KvError } from "../errors.ts";
 import type { Keyspace } from "../keyspace.ts";
 import type { KeyValue } from "../key_value.ts";
-import { NO_END, prefixRange } from "../range.ts";
 import type { Bytes, Int64, WatchEvent } from "../types.ts";
 import type { Watch } from "../watch.ts";
 import { Scan } from "../scan.ts";
 import { isPassing, raced, waiting, type WaitOptions } from "../wait.ts";
 import { binaryOf, bytesOf } from "../binary.ts";
+import { differences, EVERYTHING } from "./differences.ts";
+import {
+  CACHE_NAMES,
+  type CacheEventsOptions,
+  type CacheGetOptions,
+  type CacheOptions,
+  type CacheRange,
+  checkBytes,
+  EVENTS_NAMES,
+  GET_NAMES,
+  revisionOf,
+  storeRangeOf,
+} from "./options.ts";
 import { type CacheEvent, EventQueue, type ResyncReason } from "./event_queue.ts";
 import { RevisionWaits } from "./revision_waits.ts";
-import { Entry, KeyStore, type KeyStoreRange } from "./store.ts";
+import { Entry, KeyStore } from "./store.ts";
 
 /** Events that wait for one reader at most. */
 const MAX_EVENTS = 10_000;
@@ -49,72 +60,6 @@ const ASK_AGAIN_MS = 10_000;
 
 /** Milliseconds before it is asked again when it did not say. */
 const PAUSE_MS = 50;
-
-/** What is cached, and how much of it. */
-export interface CacheOptions {
-  /** Keys that begin with this; empty: all there are. */
-  readonly prefix: Bytes;
-  /**
-   * Bytes that keys and values may take, with some 125 bytes a key for what holds them. With more the
-   * cache ends, with code RESOURCE_EXHAUSTED. While it is read anew, both copies are there.
-   * @default {1073741824}
-   */
-  readonly maxBytes?: number | undefined;
-  /**
-   * Events that wait for one reader. With more they are dropped, and the reader is told by `resync`.
-   * @default {10000}
-   */
-  readonly maxEvents?: number | undefined;
-}
-
-const NAMES = optionNames<CacheOptions>({ prefix: true, maxBytes: true, maxEvents: true });
-
-/** How a read of the cache is made. */
-export interface CacheGetOptions extends WaitOptions {
-  /**
-   * Give what the cluster has now, not what it had a moment ago: at the cost of a call that counts or
-   * looks at one key.
-   * @default {false}
-   */
-  readonly linearizable?: boolean | undefined;
-  /** Milliseconds that a linearizable read may take. @default {3000} */
-  readonly timeout?: number | undefined;
-}
-
-const GET_NAMES = optionNames<CacheGetOptions>({
-  linearizable: true,
-  signal: true,
-  timeout: true,
-});
-
-/** Which keys of the cache to give, in which order. Without anything: all. */
-export interface CacheRange {
-  /** Keys that begin with this. */
-  readonly prefix?: Bytes | undefined;
-  /** Keys from this one on. */
-  readonly from?: Bytes | undefined;
-  /** Keys up to and without this one. */
-  readonly end?: Bytes | undefined;
-  /** From the last to the first. @default {false} */
-  readonly reverse?: boolean | undefined;
-}
-
-const RANGE_NAMES = optionNames<CacheRange>({
-  prefix: true,
-  from: true,
-  end: true,
-  reverse: true,
-});
-
-/** How events are read. */
-export interface CacheEventsOptions {
-  /** Begin with an `add` for each key there is. @default {false} */
-  readonly initial?: boolean | undefined;
-  /** Ends the reading. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-const EVENTS_NAMES = optionNames<CacheEventsOptions>({ initial: true, signal: true });
 
 /**
  * - `loading`: it has not read all keys yet.
@@ -180,7 +125,7 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
 
   static {
     newCache = (keyspace, options, clock = systemClock) => {
-      checkOptions("make a cache", NAMES, options);
+      checkOptions("make a cache", CACHE_NAMES, options);
       const { prefix, maxBytes, maxEvents } = options;
       checkBytes("make a cache", "prefix", prefix);
       checkCount("make a cache", "maxBytes", maxBytes, 1, Infinity);
@@ -655,7 +600,7 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
 
   *#range(range: CacheRange): Generator<Entry, void, undefined> {
     this.#check("read");
-    const wanted = rangeOf(range);
+    const wanted = storeRangeOf(range);
     let store = this.#store;
     let entries = store.range(wanted);
     for (;;) {
@@ -685,69 +630,4 @@ interface Fence {
    * if there are too many to look at.
    */
   readonly last: bigint | null;
-}
-
-const EVERYTHING: KeyStoreRange = { from: "", end: null, reverse: false };
-
-/** What happened between two states of a store. */
-function* differences(
-  before: KeyStore,
-  after: KeyStore,
-  revision: bigint,
-): Generator<CacheEvent, void, undefined> {
-  const olds = before.range(EVERYTHING);
-  const news = after.range(EVERYTHING);
-  let old = olds.next().value;
-  let fresh = news.next().value;
-  while (old || fresh) {
-    if (!fresh || (old && old.key < fresh.key)) {
-      yield { type: "delete", kv: old!.toKeyValue(), revision };
-      old = olds.next().value;
-    } else if (!old || fresh.key < old.key) {
-      yield { type: "add", kv: fresh.toKeyValue(), revision };
-      fresh = news.next().value;
-    } else {
-      if (old.modRevision !== fresh.modRevision) {
-        yield { type: "update", kv: fresh.toKeyValue(), previous: old.toKeyValue(), revision };
-      }
-      old = olds.next().value;
-      fresh = news.next().value;
-    }
-  }
-}
-
-function rangeOf(range: CacheRange): KeyStoreRange {
-  checkOptions("read a range", RANGE_NAMES, range);
-  const { prefix, from, end, reverse = false } = range;
-  checkBoolean("read a range", "reverse", reverse);
-  for (const [name, value] of Object.entries({ prefix, from, end })) {
-    if (value !== undefined) checkBytes("read a range", name, value);
-  }
-  if (prefix === undefined) {
-    return {
-      from: from === undefined ? "" : binaryOf(from),
-      end: end === undefined ? null : binaryOf(end),
-      reverse,
-    };
-  }
-  if (from !== undefined || end !== undefined) {
-    throw new TypeError("Cannot read a range with prefix and from or end: they exclude each other");
-  }
-  const first = binaryOf(prefix);
-  const { rangeEnd } = prefixRange(bytesOf(first));
-  return { from: first, end: rangeEnd === NO_END ? null : binaryOf(rangeEnd), reverse };
-}
-
-function checkBytes(what: string, name: string, value: unknown): void {
-  if (typeof value === "string" || value instanceof Uint8Array) return;
-  throw new TypeError(
-    `Cannot ${what} as ${name} must be a string or a Uint8Array: current value is ${String(value)}`,
-  );
-}
-
-function revisionOf(revision: Int64): bigint {
-  if (typeof revision === "bigint" || Number.isSafeInteger(revision)) return BigInt(revision);
-  throw new TypeError(
-    `Cannot wait for a revision as it must be an integer: current value is ${String(revision)}`,
-  );
 }
