@@ -37,6 +37,9 @@ const QUIET_MS = 1000;
 /** Share of the wait, at its end, during which nothing at all came. */
 const QUIET_SHARE = 0.75;
 
+/** The response was read to its end. No reason of a signal, which may be any value, is it. */
+const READ = Symbol("read");
+
 /** See the module. */
 export class H2Exchange extends Stream implements ClientExchange {
   readonly version = "HTTP/2";
@@ -57,7 +60,7 @@ export class H2Exchange extends Stream implements ClientExchange {
   /** The body, if it is read whole. */
   #whole: AnnouncedBody | null = null;
   /** How the exchange ended for its user: the response was read to its end, or why it cannot be. */
-  #outcome: "read" | Error | null = null;
+  #outcome: typeof READ | Error | null = null;
   #wake: (() => void) | null = null;
   #onContinue: (() => void) | null = null;
   #deadline: Deadline | null = null;
@@ -195,7 +198,7 @@ export class H2Exchange extends Stream implements ClientExchange {
   }
 
   #check(): void {
-    if (this.#outcome instanceof Error) throw this.#outcome;
+    if (this.#outcome !== null && this.#outcome !== READ) throw this.#outcome;
   }
 
   #notify(): void {
@@ -264,7 +267,9 @@ export class H2Exchange extends Stream implements ClientExchange {
 
   finish(piece: Uint8Array | null = null, trailers: FlatHeaders | null = null): void {
     const { length } = this.#start;
-    if (length === 0 || this.#outcome instanceof Error || !this.sendable) return;
+    if (length === 0 || (this.#outcome !== null && this.#outcome !== READ) || !this.sendable) {
+      return;
+    }
     checkEnd("request", length, this.#sent + (piece?.length ?? 0));
     const trailing = trailers !== null && trailers.length > 0;
     if (trailing) this.checkFields(trailers);
@@ -311,7 +316,7 @@ export class H2Exchange extends Stream implements ClientExchange {
     while ((piece = this.#body?.take() ?? null) === null) {
       this.#check();
       if (this.#complete) {
-        this.#outcome = "read";
+        this.#outcome = READ;
         return null;
       }
       await this.#wait("bodyTimeout");
@@ -320,7 +325,7 @@ export class H2Exchange extends Stream implements ClientExchange {
     if (this.#body!.length > 0) {
       const turn = ready();
       if (turn !== undefined) await turn;
-    } else if (this.#complete) this.#outcome ??= "read";
+    } else if (this.#complete) this.#outcome ??= READ;
     return piece;
   }
 
@@ -336,7 +341,7 @@ export class H2Exchange extends Stream implements ClientExchange {
       if (this.#complete) break;
       await this.#wait("bodyTimeout");
     }
-    this.#outcome = "read";
+    this.#outcome = READ;
     return whole.take();
   }
 
