@@ -15,7 +15,14 @@ import type { Credentials } from "./credentials.ts";
 import { AutoSync } from "./cluster/auto_sync.ts";
 import { type Cluster, clusterOf } from "./cluster/cluster.ts";
 import { clusterService } from "./cluster/service.ts";
-import { type ClientOptions, type Settings, settingsOf, targetsOf } from "./endpoints.ts";
+import {
+  type ClientOptions,
+  endpointList,
+  type Endpoints,
+  type Settings,
+  settingsOf,
+  targetsOf,
+} from "./endpoints.ts";
 import { cancelled, ClientClosedError, KvError, UnknownOutcomeError } from "./errors.ts";
 import type { KeyValue } from "./key_value.ts";
 import { KeyspaceClient } from "./keyspace_client.ts";
@@ -141,7 +148,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
     const { clock = systemClock, credentials, observer } =
       (options as { readonly [PARTS]?: ClientParts })[PARTS] ?? {};
     this.#settings = settings;
-    this.#endpoints = [...options.endpoints];
+    this.#endpoints = [...endpointList(options.endpoints)];
     const tally = this.#tally = new Tally(observer ?? settings.observer);
     this.#conn = newConn({
       ...settings.grpc,
@@ -241,8 +248,9 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
    * @throws {TypeError} If one is none, or does not go with `tls` and `auth` of the client. Nothing is
    * changed then.
    */
-  setEndpoints(endpoints: readonly string[]): void {
+  setEndpoints(given: Endpoints): void {
     const { grpc: { tls }, auth } = this.#settings;
+    const endpoints = endpointList(given);
     const { targets } = targetsOf(endpoints, tls, auth);
     if (this.#calls.closed) return;
     this.#conn.setTargets(targets);

@@ -1,4 +1,4 @@
-import { checkBoolean, checkOptions, optionNames, parseAddr } from "../http/engine.ts";
+import { checkBoolean, checkOptions, isMemory, optionNames, parseAddr } from "../http/engine.ts";
 import type { ErrorReason } from "./server_errors.ts";
 
 /**
@@ -41,7 +41,7 @@ export type Secret = string | (() => string | Promise<string>);
 export interface AuthPolicy {
   /**
    * Send password and token over connections without TLS to other machines too. Who can listen there
-   * can do what the user may. Connections to this machine (127.0.0.0/8, ::1, localhost, Unix sockets)
+   * can do what the user may. Connections to this machine (127.0.0.0/8, ::1, localhost, Unix sockets, in memory)
    * need no permission.
    * @default {false}
    */
@@ -111,7 +111,7 @@ export function checkPlaintext(
 
 /** Whether a target is on this machine. */
 function isLocal(target: string): boolean {
-  if (target.startsWith("unix:")) return true;
+  if (target.startsWith("unix:") || isMemory(target)) return true;
   const { hostname } = parseAddr(target.replace(/^dns:(\/\/[^/]*\/|\/\/)?/, ""));
   return /^(127\.\d+\.\d+\.\d+|::1|(.+\.)?localhost)$/i.test(hostname);
 }

@@ -36,6 +36,25 @@ const BACKOFF = { initial: 100, max: 2_000 };
 /** Milliseconds between two looks at the members, at least. */
 const MIN_SYNC_MS = 100;
 
+/** Something that listens, as a store of `@sluice/sluice/kv/server` does. */
+export interface Listening {
+  /** Where it listens: `host:port`, or an address in memory. */
+  readonly addr: string;
+}
+
+/** Members of one cluster: their addresses, or one, or a store of this process. */
+export type Endpoints = readonly string[] | string | Listening;
+
+/** Endpoints as a list of addresses. What is none stays what it is, to be refused. */
+export function endpointList(endpoints: Endpoints): readonly string[] {
+  if (typeof endpoints === "string") return [endpoints];
+  if (typeof endpoints !== "object" || endpoints === null || Array.isArray(endpoints)) {
+    return endpoints as readonly string[];
+  }
+  const { addr } = endpoints as Listening;
+  return typeof addr === "string" ? [addr] : [];
+}
+
 /** TLS with more than the defaults. */
 export interface TlsOptions {
   /** Name the members' certificates must be for. @default the endpoint's host */
@@ -52,9 +71,9 @@ export interface TlsOptions {
 export interface ClientOptions {
   /**
    * Members of one cluster, `host:port`; `http://` or `https://` may stand in front. Calls go to them
-   * in turn, past those that cannot be reached.
+   * in turn, past those that cannot be reached. A store of this process stands for its address.
    */
-  readonly endpoints: readonly string[];
+  readonly endpoints: Endpoints;
   /** How often a failed call is tried again, where that is safe. @default {5} */
   readonly retry?: number;
   /** Milliseconds between two attempts, once every endpoint had its try. @default {1000} */
@@ -206,7 +225,7 @@ export function settingsOf(options: ClientOptions): Settings {
   checkObserver(observer);
   checkTime("make a client", "syncInterval", options.syncInterval, MIN_SYNC_MS);
   if (auth !== undefined) checkAuth(auth);
-  const { targets, secure } = targetsOf(options.endpoints, tls, auth);
+  const { targets, secure } = targetsOf(endpointList(options.endpoints), tls, auth);
   return {
     retry: count("retry", options.retry, 5),
     retrySleep: count("retrySleep", options.retrySleep, 1_000),

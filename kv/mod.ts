@@ -98,7 +98,12 @@ export type {
   TransactionResult,
 } from "./concurrency/transaction.ts";
 export type { WaitOptions } from "./wait.ts";
-export { type ClientOptions, type TlsOptions } from "./endpoints.ts";
+export {
+  type ClientOptions,
+  type Endpoints,
+  type Listening,
+  type TlsOptions,
+} from "./endpoints.ts";
 export {
   ClientClosedError,
   CompactedError,

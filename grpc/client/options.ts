@@ -17,6 +17,7 @@ import {
   type DialTlsOptions,
   givenOptions,
   h2,
+  isMemory,
   type Lookup,
   MAX_TIMER_MS,
   optionNames,
@@ -43,8 +44,9 @@ export interface ResolveOptions {
 /** Options of {@linkcode newClient}. */
 export interface ClientOptions {
   /**
-   * Servers: `host:port`, `dns://host:port` (every address of the name) or `unix:path`. Calls go to
-   * them in turn, past those that are not connected.
+   * Servers: `host:port`, `dns://host:port` (every address of the name), `unix:path`, or the address
+   * of a server of this process that listens in memory, `memory:/1`. Calls go to them in turn, past
+   * those that are not connected.
    */
   readonly targets: readonly string[];
   /** Use TLS; an object adds trusted authorities or a client certificate. @default {false} */
@@ -223,6 +225,12 @@ export function targetsOf(
     throw new TypeError(`Cannot ${WHAT} without targets: give targets: ["host:port", …]`);
   }
   const parsed = targets.map(parseTarget);
+  const inMemory = parsed.find(({ text }) => isMemory(text));
+  if (inMemory !== undefined && tls !== null) {
+    throw new TypeError(
+      `Cannot ${WHAT} with tls and an address in memory: ${inMemory.text} has none`,
+    );
+  }
   if (engine === "deno" && tls !== null) {
     checkPlatformWays(WHAT, {
       tls,

@@ -9,11 +9,11 @@ import { type Lookup, parseAddr } from "../../http/engine.ts";
 
 /** Where one connection of a target goes. */
 export interface Address {
-  /** Host name or IP address; unused for Unix sockets. */
+  /** Host name or IP address; unused for Unix sockets and in memory. */
   readonly hostname: string;
-  /** TCP port; 0 for Unix sockets. */
+  /** TCP port; 0 for Unix sockets and in memory. */
   readonly port: number;
-  /** Path of a Unix socket. */
+  /** Path of a Unix socket, or an address in memory. */
   readonly path?: string;
   /** Value of `:authority`: what the user wrote. */
   readonly authority: string;
@@ -34,14 +34,15 @@ export interface Target {
   readonly dns: boolean;
 }
 
-/** Authority of a Unix socket, which has no host. */
+/** Authority of a Unix socket or an address in memory, which have no host. */
 const LOCAL = { authority: "localhost", tlsName: "localhost" };
 
 /** Addresses one name may bring. */
 const MAX_ADDRESSES = 256;
 
 /**
- * Reads `host:port`, `dns://host:port`, `dns:///host:port`, `dns:host:port` or `unix:path`.
+ * Reads `host:port`, `dns://host:port`, `dns:///host:port`, `dns:host:port`, `unix:path`, or an
+ * address in memory as `listen({ addr: "memory:" })` gave it: `memory:/1`.
  * Throws `TypeError` on anything else.
  * {@link https://github.com/grpc/grpc/blob/master/doc/naming.md}
  */
@@ -52,6 +53,9 @@ export function parseTarget(text: string): Target {
         JSON.stringify(text)
       }`,
     );
+  }
+  if (/^memory:\/./.test(text)) {
+    return { text, address: { hostname: "", port: 0, path: text, ...LOCAL }, dns: false };
   }
   const unix = /^unix:(?:\/\/)?(.+)$/.exec(text);
   if (unix !== null) {

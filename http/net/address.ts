@@ -7,9 +7,9 @@ export function plainAddress(hostname: string): string {
   return hostname.includes(":") ? MAPPED.exec(hostname)?.[1] ?? hostname : hostname;
 }
 
-/** `host:port` of an address, the path of a Unix socket. */
+/** `host:port` of an address, the path of a Unix socket, the name of one in memory. */
 export function formatAddress(address: SocketAddress): string {
-  if (address.transport === "unix") return address.hostname;
+  if (address.transport !== "tcp") return address.hostname;
   const host = plainAddress(address.hostname);
   return host.includes(":") ? `[${host}]:${address.port}` : `${host}:${address.port}`;
 }

@@ -1,6 +1,6 @@
 /**
  * Opens connections: TCP (both address families are raced by the platform), TLS with ALPN, Unix
- * sockets.
+ * sockets, and those in memory.
  *
  * @module
  */
@@ -15,6 +15,7 @@ import { race } from "./happy_eyeballs.ts";
 import { checkPlatformWays, connectPlatformTls } from "./platform_tls.ts";
 import type { ClientEngine, DialTlsOptions, Opening } from "./tls_options.ts";
 import { denoSocket } from "./deno_socket.ts";
+import { connectMemory, isMemory } from "./memory_listener.ts";
 import type { Socket } from "./socket.ts";
 
 /**
@@ -29,7 +30,7 @@ export interface DialOptions {
   readonly hostname: string;
   /** TCP port; unused with `path`. */
   readonly port: number;
-  /** Path of a Unix socket. */
+  /** Path of a Unix socket, or an address in memory (`memory:/1`). */
   readonly path?: string;
   /** TLS, or plain if not given. */
   readonly tls?: DialTlsOptions;
@@ -62,6 +63,7 @@ export function dial(options: DialOptions): Promise<Socket> {
       const conn = await attempt.connect(options);
       return tls === undefined ? denoSocket(conn) : await attempt.secure(conn, hostname, tls);
     }
+    if (isMemory(path)) return attempt.hold(connectMemory(path));
     const socket = denoSocket(attempt.hold(await Deno.connect({ transport: "unix", path })));
     return tls === undefined ? socket : await attempt.secure(socket, hostname, tls);
   });

@@ -12,6 +12,9 @@ export interface ListenOptions {
   /**
    * `host:port`, `:port` (every IPv4 interface), `[::1]:port`, `[::]:port` (every interface, of both
    * families where the system has it so); port 0 lets the system choose.
+   *
+   * `memory:` listens on an address of its own, `memory:/1`, that gRPC clients of this process can
+   * dial, and nobody else: no port, no permission, no TLS.
    */
   readonly addr: string;
   /** Serve TLS. @default {false} */
@@ -50,9 +53,9 @@ export interface ListenOptions {
 
 /** An open port. */
 export interface Listener {
-  /** `host:port` it is bound to. */
+  /** `host:port` it is bound to; in memory the name it was given. */
   readonly addr: string;
-  /** The bound port. */
+  /** The bound port; 0 in memory. */
   readonly port: number;
   /**
    * Replaces the certificates for handshakes from now on; connections that are open stay. Throws on a

@@ -1,5 +1,5 @@
 /**
- * Accepts connections: TCP by `Deno.listen`, TLS as tls_listener.ts does.
+ * Accepts connections: TCP by `Deno.listen`, TLS as tls_listener.ts does, and those in memory.
  *
  * @module
  */
@@ -16,6 +16,7 @@ import { denoSocket } from "./deno_socket.ts";
 import type { Socket } from "./socket.ts";
 import type { Clock } from "../time/clock.ts";
 import { acceptTcp, listenTcp } from "./tcp_listener.ts";
+import { isMemory, memoryListener } from "./memory_listener.ts";
 import { tlsListener } from "./tls_listener.ts";
 
 const EVERYBODY: Admission = { enter: () => true, leave: () => {} };
@@ -31,6 +32,10 @@ export function openListener(
   onError: AcceptErrorHandler = () => {},
   admission: Admission = EVERYBODY,
 ): Listener {
+  if (typeof options.addr === "string" && isMemory(options.addr)) {
+    checkListenOptions(options);
+    return memoryListener(options, onSocket, onError, admission);
+  }
   const { hostname, port } = parseAddr(options.addr);
   checkListenOptions(options);
   const { backlog } = options;

@@ -6,23 +6,38 @@
 import type { Socket, SocketAddress, TlsInfo } from "./socket.ts";
 
 class MemorySocket implements Socket {
-  readonly remoteAddr: SocketAddress = { hostname: "memory", port: 0, transport: "tcp" };
-  readonly localAddr: SocketAddress = { hostname: "memory", port: 0, transport: "tcp" };
+  readonly remoteAddr: SocketAddress;
+  readonly localAddr: SocketAddress;
   readonly tls: TlsInfo | null;
+  readonly #maxUnread: number;
+  readonly #onClosed: (() => void) | undefined;
   peer!: MemorySocket;
   #inbox: Uint8Array[] = [];
+  #unread = 0;
   #ended = false;
   #closed = false;
+  /** Wakes a read that waits for bytes. */
   #wake: (() => void) | null = null;
+  /** Wakes a write that waits for the peer to read. */
+  #room: (() => void) | null = null;
 
-  constructor(tls: TlsInfo | null) {
+  constructor({ tls = null, name = "memory", maxUnread = Infinity, onClosed }: PairOptions) {
     this.tls = tls;
+    this.#maxUnread = maxUnread;
+    this.remoteAddr = this.localAddr = { hostname: name, port: 0, transport: "memory" };
+    this.#onClosed = onClosed;
   }
 
   #notify(): void {
     const wake = this.#wake;
     this.#wake = null;
     wake?.();
+  }
+
+  #notifyRoom(): void {
+    const room = this.#room;
+    this.#room = null;
+    room?.();
   }
 
   async read(into: Uint8Array): Promise<number | null> {
@@ -34,6 +49,8 @@ class MemorySocket implements Socket {
         into.set(chunk.subarray(0, n));
         if (n === chunk.length) this.#inbox.shift();
         else this.#inbox[0] = chunk.subarray(n);
+        this.#unread -= n;
+        if (this.#unread < this.#maxUnread) this.peer.#notifyRoom();
         return n;
       }
       if (this.#ended) return null;
@@ -41,12 +58,18 @@ class MemorySocket implements Socket {
     }
   }
 
-  write(bytes: Uint8Array): Promise<number> {
-    if (this.#closed) return Promise.reject(new Deno.errors.BadResource("Socket is closed"));
-    if (this.peer.#closed) return Promise.reject(new Deno.errors.BrokenPipe("Peer is gone"));
-    this.peer.#inbox.push(bytes.slice());
-    this.peer.#notify();
-    return Promise.resolve(bytes.length);
+  async write(bytes: Uint8Array): Promise<number> {
+    const { peer } = this;
+    while (peer.#unread >= this.#maxUnread && !this.#closed && !peer.#closed) {
+      await new Promise<void>((resolve) => this.#room = resolve);
+    }
+    if (this.#closed) throw new Deno.errors.BadResource("Socket is closed");
+    if (peer.#closed) throw new Deno.errors.BrokenPipe("Peer is gone");
+    const taken = bytes.slice(0, this.#maxUnread - peer.#unread);
+    peer.#inbox.push(taken);
+    peer.#unread += taken.length;
+    peer.#notify();
+    return taken.length;
   }
 
   closeWrite(): Promise<void> {
@@ -59,15 +82,32 @@ class MemorySocket implements Socket {
     if (this.#closed) return;
     this.#closed = true;
     this.peer.#ended = true;
-    this.#notify();
-    this.peer.#notify();
+    for (const end of [this, this.peer]) {
+      end.#notify();
+      end.#notifyRoom();
+    }
+    this.#inbox = [];
+    this.#onClosed?.();
   }
 }
 
-/** Two sockets joined in memory: what one writes the other reads. For tests, without ports. */
-export function memorySocketPair(tls: TlsInfo | null = null): [Socket, Socket] {
-  const a = new MemorySocket(tls);
-  const b = new MemorySocket(tls);
+/** Options of {@linkcode memorySocketPair}. */
+interface PairOptions {
+  /** What both say of their handshake. */
+  readonly tls?: TlsInfo | null;
+  /** Address of both ends. */
+  readonly name?: string;
+  /** Bytes each may leave unread before the other's writes wait. @default {Infinity} */
+  readonly maxUnread?: number;
+  /** Called when the second one is closed on its side. */
+  readonly onClosed?: () => void;
+}
+
+/** Two sockets joined in memory: what one writes the other reads. */
+export function memorySocketPair(options: PairOptions = {}): [Socket, Socket] {
+  const { onClosed: _, ...both } = options;
+  const a = new MemorySocket(both);
+  const b = new MemorySocket(options);
   a.peer = b;
   b.peer = a;
   return [a, b];

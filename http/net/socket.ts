@@ -5,14 +5,16 @@
  * @module
  */
 
-/** Where a socket ends. For Unix sockets `hostname` is the path and `port` 0. */
+/**
+ * Where a socket ends. For Unix sockets `hostname` is the path and `port` 0, in memory the address and 0.
+ */
 export interface SocketAddress {
-  /** IP address, or the path of a Unix socket. */
+  /** IP address, path of a Unix socket, or address in memory. */
   readonly hostname: string;
-  /** TCP port; 0 for a Unix socket. */
+  /** TCP port; 0 for others. */
   readonly port: number;
   /** Kind of socket. */
-  readonly transport: "tcp" | "unix";
+  readonly transport: "tcp" | "unix" | "memory";
 }
 
 /** The certificate a TLS peer presented. */
