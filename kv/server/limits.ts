@@ -10,7 +10,7 @@ export interface StoreLimits {
   readonly minLeaseTtl: number;
   /** Watches on one stream. @default {100000} */
   readonly maxWatches: number;
-  /** Bytes of keys and values, history included; beyond, writes are refused. @default {2147483648} */
+  /** Bytes of memory for keys with their history; beyond, writes are refused. @default {2147483648} */
   readonly quotaBytes: number;
   /** Milliseconds a token is good for after its last use. @default {300000} */
   readonly tokenTtl: number;

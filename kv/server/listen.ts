@@ -1,6 +1,7 @@
 // Starts a store.
 
 import { type GrpcServer, Health, listen as listenGrpc, Registrar } from "../../grpc/mod.ts";
+import type { KeptHistory } from "./auto_compaction.ts";
 import { schemaFile } from "../schema.ts";
 import { DEFAULT_LIMITS, type StoreLimits } from "./limits.ts";
 import { Node } from "./node.ts";
@@ -39,6 +40,11 @@ export interface StoreOptions {
   readonly path?: string;
   /** A snapshot to begin with, of this store or of etcd. The store must be empty. */
   readonly snapshot?: Uint8Array;
+  /**
+   * History that is kept: so many revisions, or what is not older than so many milliseconds. What is
+   * older is compacted every few minutes. All is kept by default, within `limits.quotaBytes`.
+   */
+  readonly history?: KeptHistory;
   /** Called if the store cannot be written any more; it then refuses all requests. */
   readonly onFailed?: (error: unknown) => void;
   /** Limits; what is left out is etcd's. */
@@ -97,6 +103,7 @@ export function listen(options: StoreOptions = {}): Store {
     limits,
     ...(options.path === undefined ? {} : { path: options.path }),
     ...(options.snapshot === undefined ? {} : { restored: readSnapshot(options.snapshot) }),
+    ...(options.history === undefined ? {} : { keptHistory: options.history }),
     onFailed: options.onFailed ?? ((error) => reportError(error)),
   });
   const registrar = new Registrar();

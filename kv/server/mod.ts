@@ -11,6 +11,7 @@
  * node   a store at work: state, watches, time
  * log  watch  snapshot   changes on disk; changes as events; all of it as a file
  * space   whether there is room
+ * auto_compaction   history that is not kept
  * state   requests to changes
  * auth   who asks, and whether they may
  * lease   when leases end
@@ -20,6 +21,7 @@
  *
  * @module
  */
+export { type KeptHistory } from "./auto_compaction.ts";
 export { listen, Store, type StoreOptions } from "./listen.ts";
 export { type StoreLimits } from "./limits.ts";
 

@@ -5,6 +5,7 @@
  */
 import type { HeaderMessage } from "../wire.ts";
 import { Guard } from "./auth/guard.ts";
+import { AutoCompaction, type KeptHistory } from "./auto_compaction.ts";
 import { Tokens } from "./auth/tokens.ts";
 import { StoreClock } from "./clock.ts";
 import type { StoreLimits } from "./limits.ts";
@@ -35,6 +36,8 @@ interface NodeOptions {
   readonly path?: string;
   /** What the store holds at first, if it is empty. */
   readonly restored?: readonly LoadRecord[];
+  /** How much history is kept; all of it by default. */
+  readonly keptHistory?: KeptHistory;
   /** Called if the journal cannot be written any more. */
   readonly onFailed: (error: unknown) => void;
 }
@@ -63,12 +66,15 @@ export class Node {
   readonly #waiting = new Set<() => void>();
   #expiry: { readonly at: number; readonly timer: ReturnType<typeof setTimeout> } | null = null;
   readonly #progress: ReturnType<typeof setInterval>;
+  readonly #compaction: AutoCompaction | null = null;
+  readonly #compactionTimer: ReturnType<typeof setInterval> | undefined;
   /** Bytes of the journal when it was last shortened. */
   #shortened = 0;
   #closed = false;
 
   /** Opens a store: in `path`, or an empty one in memory. */
-  constructor({ name, version, limits, path, restored, onFailed }: NodeOptions) {
+  constructor(options: NodeOptions) {
+    const { name, version, limits, path, restored, onFailed, keptHistory } = options;
     this.name = name;
     this.version = version;
     this.limits = limits;
@@ -97,6 +103,11 @@ export class Node {
       for (const stream of this.#streams) stream.notifyProgress();
     }, limits.progressInterval);
     Deno.unrefTimer(this.#progress);
+    if (keptHistory !== undefined) {
+      this.#compaction = new AutoCompaction(this.state, this.#clock, keptHistory);
+      this.#compactionTimer = setInterval(() => this.#compaction!.look(), this.#compaction.pause);
+      Deno.unrefTimer(this.#compactionTimer);
+    }
     this.#watchExpiry();
   }
 
@@ -205,6 +216,7 @@ export class Node {
   advance(milliseconds: number): void {
     this.#clock.advance(milliseconds);
     this.#expire();
+    this.#compaction?.look();
   }
 
   /**
@@ -260,6 +272,7 @@ export class Node {
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#progress);
+    clearInterval(this.#compactionTimer);
     clearTimeout(this.#expiry?.timer);
     for (const stream of this.#streams) stream.close();
     for (const callback of this.#waiting) callback();

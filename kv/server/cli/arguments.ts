@@ -1,6 +1,7 @@
 // The command line of the store, in etcd's words where it has them.
 
 import { parseArgs } from "node:util";
+import type { KeptHistory } from "../auto_compaction.ts";
 
 /** What the command was asked to do. */
 interface Arguments {
@@ -11,6 +12,7 @@ interface Arguments {
   readonly name: string;
   /** Folder the store is kept in; without, it is in memory. */
   readonly path?: string;
+  readonly history?: KeptHistory;
   /** Limits that were set, by their names in `StoreLimits`. */
   readonly limits: Readonly<Record<string, number>>;
 }
@@ -24,6 +26,8 @@ Runs a store that speaks etcd's API, as one member. Without --path all is in mem
       --max-txn-ops N              Operations in each list of a transaction.
       --max-request-bytes N        Bytes of a request.
       --quota-backend-bytes N      Bytes of the store beyond which writes are refused.
+      --auto-compaction-retention N   Revisions, or a duration, of history that is kept.
+      --auto-compaction-mode revision|periodic   What the retention counts.
       --auth-token-ttl SECONDS     How long a token is good for after its last use.
       --watch-progress-notify-interval DURATION   As 10m, 300ms.
       --version                    Show the version of etcd that is spoken.
@@ -69,6 +73,22 @@ function count(flag: string, text: string): number {
   return Number(text);
 }
 
+/** The history that is kept; all of it for a retention of 0. A bare number of a period is hours. */
+function historyOf(mode: string, retention: string): KeptHistory | undefined {
+  if (mode !== "periodic" && mode !== "revision") {
+    throw new UsageError(`--auto-compaction-mode takes revision or periodic: got "${mode}"`);
+  }
+  const flag = "auto-compaction-retention";
+  if (mode === "revision") {
+    const revisions = count(flag, retention);
+    return revisions === 0 ? undefined : { revisions };
+  }
+  const time = /^\d+$/.test(retention)
+    ? Number(retention) * UNITS["h"]!
+    : duration(flag, retention);
+  return time === 0 ? undefined : { time };
+}
+
 /** `host:port` of a URL of a listener. */
 function addressOf(urls: string): string {
   const first = urls.split(",")[0]!;
@@ -97,6 +117,8 @@ export function parseArguments(args: readonly string[]): Arguments {
     "max-request-bytes": text,
     "quota-backend-bytes": text,
     "auth-token-ttl": text,
+    "auto-compaction-mode": text,
+    "auto-compaction-retention": text,
     "watch-progress-notify-interval": text,
     "experimental-watch-progress-notify-interval": text,
     "unsafe-no-fsync": flag,
@@ -122,6 +144,10 @@ export function parseArguments(args: readonly string[]): Arguments {
   set("tokenTtl", "auth-token-ttl", (flag, text) => count(flag, text) * 1_000);
   set("progressInterval", "experimental-watch-progress-notify-interval", duration);
   set("progressInterval", "watch-progress-notify-interval", duration);
+  const history = historyOf(
+    given("auto-compaction-mode") ?? "periodic",
+    given("auto-compaction-retention") ?? "0",
+  );
   const urls = given("listen-client-urls");
   const path = given("path") ?? given("data-dir");
   return {
@@ -130,6 +156,7 @@ export function parseArguments(args: readonly string[]): Arguments {
     addr: given("addr") ?? (urls === undefined ? ":2379" : addressOf(urls)),
     name: given("name") ?? "default",
     ...(path === undefined ? {} : { path }),
+    ...(history === undefined ? {} : { history }),
     limits,
   };
 }

@@ -16,12 +16,13 @@ export async function main(args: readonly string[] = Deno.args): Promise<void> {
   }
   if (parsed.help) return console.log(USAGE);
   if (parsed.version) return console.log(`etcd Version: ${VERSION}\nStore: sluice`);
-  const { addr, name, path, limits } = parsed;
+  const { addr, name, path, history, limits } = parsed;
   const failed = Promise.withResolvers<unknown>();
   const store = listen({
     addr,
     name,
     ...(path === undefined ? {} : { path }),
+    ...(history === undefined ? {} : { history }),
     limits,
     onFailed: (error) => {
       console.error(`The store cannot be written any more: ${error}`);

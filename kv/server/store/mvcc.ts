@@ -54,8 +54,8 @@ export function replacedBy(change: Version): Version | undefined {
   return version === null || version.version === 0 ? undefined : version;
 }
 
-/** Bytes of a state beside its key and value, as etcd writes it. */
-const STATE_BYTES = 64;
+/** Bytes of a state beside its key and value. Measured: 416 of V8's heap for a key with one state. */
+const STATE_BYTES = 416;
 
 const sizeOf = ({ key, value }: Change): number => key.length + value.length + STATE_BYTES;
 
@@ -93,7 +93,7 @@ export class Mvcc {
     return this.#keys.size;
   }
 
-  /** Bytes of all states that are kept, about. */
+  /** Bytes of memory that all states take that are kept, about. */
   get bytes(): number {
     return this.#bytes;
   }
