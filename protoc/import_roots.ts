@@ -1,6 +1,7 @@
-import { readdir, readFile, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { entriesOf, isDirectory, readBytes } from "./disk.ts";
+import { isCanonicalName } from "./import_names.ts";
 import type { Diagnostic } from "./lex/diagnostic.ts";
 import { LIMITS } from "./limits.ts";
 
@@ -17,11 +18,8 @@ export class ImportRoots {
   async read(name: string): Promise<Uint8Array | undefined> {
     if (!isCanonicalName(name)) return undefined;
     for (const directory of this.directories) {
-      try {
-        return await readFile(join(directory, name));
-      } catch (error) {
-        if (!isAbsence(error)) throw error;
-      }
+      const bytes = await readBytes(join(directory, name));
+      if (bytes) return bytes;
     }
     return undefined;
   }
@@ -36,26 +34,6 @@ export class ImportRoots {
     }
     return undefined;
   }
-}
-
-/**
- * Why no file is imported as `name`, in protoc's words, or undefined. Import names identify files, so
- * each file must have one spelling only, and none may lead out of the roots: on Windows `\\` separates
- * too, and a drive letter begins anew. No system has a file with NUL in its name.
- */
-export function nameFault(name: string): string | undefined {
-  const oneSpelling = name.split("/").every((part, i) =>
-    part !== "." && part !== ".." && (part !== "" || i === 0)
-  );
-  if (!oneSpelling) {
-    return 'Backslashes, consecutive slashes, ".", or ".." are not allowed in the virtual path';
-  }
-  return /[\\\0]|^[A-Za-z]:/.test(name) ? "File not found." : undefined;
-}
-
-/** Whether a file may be imported as `name`. */
-export function isCanonicalName(name: string): boolean {
-  return nameFault(name) === undefined;
 }
 
 /** Result of {@linkcode findFiles}. */
@@ -108,12 +86,8 @@ interface Located {
 /** A path as it stands, or else below the first root that has it. */
 async function locate(path: string, roots: ImportRoots): Promise<Located | undefined> {
   for (const candidate of [resolve(path), ...roots.directories.map((root) => join(root, path))]) {
-    try {
-      const stats = await stat(candidate);
-      return { path: candidate, isDirectory: stats.isDirectory() };
-    } catch (error) {
-      if (!isAbsence(error)) throw error;
-    }
+    const found = await isDirectory(candidate);
+    if (found !== undefined) return { path: candidate, isDirectory: found };
   }
   return undefined;
 }
@@ -121,21 +95,15 @@ async function locate(path: string, roots: ImportRoots): Promise<Located | undef
 async function listProtos(directory: string, depth: number): Promise<string[]> {
   if (depth > LIMITS.maxDirectoryDepth) return [];
   const files: string[] = [];
-  const entries = await readdir(directory, { withFileTypes: true });
+  const entries = await entriesOf(directory);
   entries.sort((a, b) => a.name < b.name ? -1 : 1);
   for (const entry of entries) {
     const path = join(directory, entry.name);
-    if (entry.isDirectory()) {
+    if (entry.isDirectory) {
       for (const file of await listProtos(path, depth + 1)) files.push(file);
     } else if (entry.name.endsWith(".proto")) {
       files.push(path);
     }
   }
   return files;
-}
-
-/** True for errors that say that there is no such file. */
-function isAbsence(error: unknown): boolean {
-  const code = (error as { code?: string } | null)?.code;
-  return code === "ENOENT" || code === "ENOTDIR" || code === "EISDIR";
 }

@@ -1,14 +1,15 @@
 import { createRegistry, type DescFile, type DescMessage, type Registry } from "@bufbuild/protobuf";
 import { Compiler } from "./compile/compiler.ts";
-import type { CompiledFile, Content, ParsedFile } from "./compile/file.ts";
+import { type Fetched, fetchFiles } from "./compile/fetch.ts";
+import type { CompiledFile, Content } from "./compile/file.ts";
 import type { RequestedFile } from "./compile/run.ts";
 import { type Diagnostic, ProtoError } from "./lex/diagnostic.ts";
 import { checkBoolean, checkCallback, checkOptions, optionNames } from "../http/message/options.ts";
 import { createDescriptors } from "./compile/descriptor_set.ts";
-import { LIMITS } from "./limits.ts";
-import { findFiles, ImportRoots, isCanonicalName } from "./import_roots.ts";
+import { isCanonicalName } from "./import_names.ts";
+import type { ImportRoots } from "./import_roots.ts";
 import type { FieldNode, FileNode, MessageNode } from "./syntax/ast.ts";
-import { wellKnownDescriptor } from "./well_known/files.ts";
+import { wellKnownDescriptor } from "./well_known/descriptors.ts";
 
 /** The text of a file, or nothing when there is no such file. */
 export type Resolved = string | Uint8Array | null | undefined;
@@ -191,7 +192,10 @@ export class Loader {
     if (!Array.isArray(paths)) {
       throw new TypeError("Cannot load files as paths must be a list of paths and URLs");
     }
-    const roots = new ImportRoots(checkRoots(options));
+    const directories = checkRoots(options);
+    // Texts alone need no disk: pages in browsers have none.
+    const { findFiles, ImportRoots } = await import("./import_roots.ts");
+    const roots = new ImportRoots(directories);
     const found = await findFiles(paths, roots);
     if (found.missing.length > 0) throw new ProtoError(found.missing);
     const files = found.names.map((name) => ({ name, text: undefined }));
@@ -245,31 +249,11 @@ export class Loader {
     return checkResolved(name, resolved);
   }
 
-  /** Gets and parses all files and what they import, so that {@linkcode #run} need not wait. */
-  async #fetch(
+  #fetch(
     files: readonly { readonly name: string; readonly text: Content | undefined }[],
     roots: ImportRoots | undefined,
   ): Promise<Fetched> {
-    const fetched: Fetched = new Map();
-    const waiting = [...files];
-    const seen = new Set(files.map(({ name }) => name));
-    while (waiting.length > 0) {
-      const batch = waiting.splice(0, LIMITS.maxPendingReads);
-      const contents = await Promise.all(
-        batch.map(({ name, text }) => text ?? this.#fetchOne(name, roots)),
-      );
-      batch.forEach(({ name }, i) => {
-        const content = contents[i];
-        const parsed = content === undefined ? undefined : this.#compiler.parse(name, content);
-        fetched.set(name, parsed);
-        for (const imported of parsed?.imports ?? []) {
-          if (seen.has(imported)) continue;
-          seen.add(imported);
-          waiting.push({ name: imported, text: undefined });
-        }
-      });
-    }
-    return fetched;
+    return fetchFiles(this.#compiler, files, (name) => this.#fetchOne(name, roots));
   }
 
   async #fetchOne(name: string, roots: ImportRoots | undefined): Promise<Content | undefined> {
@@ -277,9 +261,6 @@ export class Loader {
     return checkResolved(name, await this.#resolve?.(name)) ?? await roots?.read(name);
   }
 }
-
-/** Parsed files by name; undefined where there is none. */
-type Fetched = Map<string, ParsedFile | undefined>;
 
 /**
  * The descriptor that protobuf-es has for a well-known file, unless the text under its name declares

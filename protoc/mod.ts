@@ -32,7 +32,7 @@
  * value  import_roots  well_known   numbers and messages; folders of imports; files that come along
  * syntax   text to a tree
  * lex   text to tokens; diagnostics
- * limits   what files may cost
+ * limits  import_names  disk   what files may cost; what they may be called; where they lie
  * ```
  *
  * @module

@@ -1,4 +1,4 @@
-import { nameFault } from "../import_roots.ts";
+import { nameFault } from "../import_names.ts";
 import { Diagnostics } from "../lex/diagnostic.ts";
 import { Source } from "../lex/source.ts";
 import { LIMITS } from "../limits.ts";

@@ -1,5 +1,3 @@
-import { Buffer } from "node:buffer";
-
 /** Columns go on to the next multiple of this at a tab, as in protoc's tokenizer. */
 const TAB_WIDTH = 8;
 
@@ -35,12 +33,10 @@ export class Source {
       this.isAscii = true;
       return;
     }
-    const bytes = typeof content === "string"
-      ? Buffer.from(content, "utf8")
-      : Buffer.from(content.buffer, content.byteOffset, content.byteLength);
-    this.text = bytes.toString("latin1");
-    // deno-lint-ignore no-control-regex
-    this.isAscii = !/[^\x00-\x7f]/.test(this.text);
+    const bytes = typeof content === "string" ? encoder.encode(content) : content;
+    const text = decoder.decode(bytes);
+    this.isAscii = !nonAscii.test(text);
+    this.text = this.isAscii ? text : byteString(bytes);
   }
 
   /** Start offsets of all lines. */
@@ -103,18 +99,38 @@ export class Source {
 
 // deno-lint-ignore no-control-regex
 const nonAscii = /[^\x00-\x7f]/;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** Bytes that one call turns to characters: arguments of a call lie on the stack. */
+const CHUNK = 8192;
+
+/** One character a byte. */
+function byteString(bytes: Uint8Array): string {
+  let text = "";
+  for (let at = 0; at < bytes.length; at += CHUNK) {
+    text += String.fromCharCode.apply(null, bytes.subarray(at, at + CHUNK) as unknown as number[]);
+  }
+  return text;
+}
+
+/** The bytes of a text that has one character a byte. */
+function bytesOfString(text: string): Uint8Array<ArrayBuffer> {
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
 
 /** Ordinary text from one character a byte; what is not UTF-8 becomes U+FFFD. */
 export function decodeByteString(text: string): string {
-  return nonAscii.test(text) ? Buffer.from(text, "latin1").toString("utf8") : text;
+  return nonAscii.test(text) ? decoder.decode(bytesOfString(text)) : text;
 }
-
-const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Ordinary text from one character a byte, or the bytes when they are not valid UTF-8. */
 export function textOrBytes(text: string): string | Uint8Array {
   if (!nonAscii.test(text)) return text;
-  const bytes = new Uint8Array(Buffer.from(text, "latin1"));
+  const bytes = bytesOfString(text);
   try {
     return strictDecoder.decode(bytes);
   } catch {

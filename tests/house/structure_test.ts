@@ -61,9 +61,9 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   protoc: {
     "mod.ts": "cli loader.ts lex limits.ts attempt.ts",
     cli: "loader.ts lex",
-    "loader.ts": "compile import_roots.ts well_known syntax lex limits.ts",
+    "loader.ts": "compile import_roots.ts import_names.ts well_known syntax lex",
     compile:
-      "option descriptor validate link value syntax lex import_roots.ts well_known limits.ts",
+      "option descriptor validate link value syntax lex import_names.ts well_known limits.ts",
     option: "link text_format value syntax",
     validate: "link value syntax",
     text_format: "value syntax lex",
@@ -71,7 +71,9 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     link: "syntax lex",
     value: "syntax",
     syntax: "lex limits.ts",
-    "import_roots.ts": "lex limits.ts",
+    "import_roots.ts": "disk.ts import_names.ts lex limits.ts",
+    "import_names.ts": "",
+    "disk.ts": "",
     lex: "limits.ts",
     "limits.ts": "",
     well_known: "",

@@ -1,6 +1,6 @@
 /** Names of imports that could lead out of the roots, or are none of any file. */
 import { assertEquals, assertRejects, assertStringIncludes, assertThrows } from "@std/assert";
-import { isCanonicalName, nameFault } from "../../protoc/import_roots.ts";
+import { isCanonicalName, nameFault } from "../../protoc/import_names.ts";
 import { Loader, ProtoError } from "../../protoc/mod.ts";
 
 const OUTSIDE = [
