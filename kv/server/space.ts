@@ -3,8 +3,9 @@
 import { ServerFault } from "./fault.ts";
 import type { State } from "./state.ts";
 
-/** Number of `AlarmType.NOSPACE`. */
+/** Numbers of `AlarmType`. */
 const NO_SPACE = 1;
+const CORRUPT = 2;
 
 /** Watches over the size of a store, and raises the alarm. */
 export class Space {
@@ -17,11 +18,21 @@ export class Space {
     this.#quota = quota;
   }
 
-  /** Takes `bytes` more if there is room. Throws NO_SPACE; from then on until the alarm is disarmed. */
+  /** Checks that `bytes` more fit. Throws NO_SPACE, and raises the alarm. */
   check(bytes: number): void {
-    if (this.#state.alarms.has(NO_SPACE)) throw new ServerFault("NO_SPACE");
     if (this.#state.mvcc.bytes + bytes <= this.#quota) return;
     this.#state.setAlarm(NO_SPACE, true);
     throw new ServerFault("NO_SPACE");
+  }
+
+  /** Checks that nothing is known to be corrupt. Throws CORRUPT until the alarm is disarmed. */
+  checkSound(): void {
+    if (this.#state.alarms.has(CORRUPT)) throw new ServerFault("CORRUPT");
+  }
+
+  /** Checks that more may be stored. Throws CORRUPT, NO_SPACE until the alarm is disarmed. */
+  checkOpen(): void {
+    this.checkSound();
+    if (this.#state.alarms.has(NO_SPACE)) throw new ServerFault("NO_SPACE");
   }
 }

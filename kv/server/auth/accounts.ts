@@ -164,7 +164,10 @@ export class Accounts {
     this.#changed();
   }
 
-  /** Changes a password; `password` is a hash. One who has none gets none. Throws USER_NOT_FOUND. */
+  /**
+   * Changes a password; `password` is a hash, and nobody logs in with an empty one. Who has none gets
+   * none. Throws USER_NOT_FOUND.
+   */
   changePassword(name: string, password: string): void {
     const user = this.#user(name);
     if (user.password !== undefined) user.password = password;
@@ -232,11 +235,13 @@ export class Accounts {
   grantPermission(name: string, permission: KeyPermission | undefined): void {
     if (permission === undefined) throw new ServerFault("PERMISSION_NOT_GIVEN");
     if (!namesKeys(permission)) throw new ServerFault("INVALID_AUTH_MANAGEMENT");
-    const others = this.#role(name).filter(({ key, rangeEnd }) =>
-      !same(key, permission.key) || !same(rangeEnd, permission.rangeEnd)
-    );
-    const { permType, key, rangeEnd } = permission;
-    const all = [...others, { permType, key: key.slice(), rangeEnd: rangeEnd.slice() }];
+    const all = [...this.#role(name)];
+    const { permType } = permission;
+    const [key, rangeEnd] = [permission.key.slice(), permission.rangeEnd.slice()];
+    // Like etcd, which looks at the first one with this key alone.
+    const at = all.findIndex((one) => same(one.key, key));
+    if (at >= 0 && same(all[at]!.rangeEnd, rangeEnd)) all[at] = { permType, key, rangeEnd };
+    else all.push({ permType, key, rangeEnd });
     this.#roles.set(name, all.sort((a, b) => compareBytes(a.key, b.key)));
     this.#changed();
   }

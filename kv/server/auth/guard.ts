@@ -39,6 +39,11 @@ export class Guard {
     return user;
   }
 
+  /** Checks a token, if one came. Throws INVALID_AUTH_TOKEN. */
+  token(caller: Caller): void {
+    if (this.#accounts.enabled) this.#userOf(caller);
+  }
+
   /** Checks that the caller has logged in. Throws USER_EMPTY, INVALID_AUTH_TOKEN. */
   known(caller: Caller): void {
     if (this.#accounts.enabled) this.#known(caller);

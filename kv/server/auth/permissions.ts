@@ -57,7 +57,9 @@ export class Permitted {
   /** Whether a whole range may be read or written. */
   allows(access: Access, { key, end }: Interval): boolean {
     return this.#ranges[access].some((range) =>
-      range.key <= key && (range.end === null || (end !== null && end <= range.end))
+      range.key <= key &&
+      // A range that ends before it begins is permitted where it begins.
+      (range.end === null || (key < range.end && end !== null && end <= range.end))
     );
   }
 }

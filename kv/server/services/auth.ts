@@ -10,6 +10,9 @@ import type { Node } from "../node.ts";
 /** The longest password that bcrypt tells from others, in bytes. */
 const MAX_PASSWORD_BYTES = 72;
 
+/** What etcd says of users who have none; it has no code of its own. */
+const NO_PASSWORD = "auth: authentication failed, password was given for no password user";
+
 interface Named {
   readonly name: string;
 }
@@ -48,15 +51,21 @@ export function authHandlers(node: Node): Handlers {
         accounts.disable();
         tokens.forget();
       }),
-    AuthStatus: () =>
-      node.answer(() => ({
-        header: header(),
-        enabled: accounts.enabled,
-        authRevision: BigInt(accounts.revision),
-      })),
+    AuthStatus: (_request: unknown, caller: Caller) =>
+      node.answer(() => {
+        guard.root(caller);
+        return {
+          header: header(),
+          enabled: accounts.enabled,
+          authRevision: BigInt(accounts.revision),
+        };
+      }),
     Authenticate: async ({ name, password }: WithPassword) => {
       if (!accounts.enabled) throw new ServerFault("AUTH_NOT_ENABLED");
       const hash = accounts.passwordOf(name);
+      if (hash === undefined && accounts.hasUser(name)) {
+        throw new ConnectError(NO_PASSWORD, Code.Unknown);
+      }
       if (hash === undefined || !await passwordHas(hash, password)) {
         throw new ServerFault("AUTH_FAILED");
       }
@@ -92,7 +101,8 @@ export function authHandlers(node: Node): Handlers {
     UserChangePassword: async ({ name, password }: WithPassword, caller: Caller) => {
       guard.root(caller);
       checkPassword(password);
-      const hash = await hashPassword(password);
+      // Like etcd: with no new password nobody logs in as the user any more.
+      const hash = password === "" ? "" : await hashPassword(password);
       return await change(caller, () => {
         accounts.changePassword(name, hash);
         tokens.forget(name);

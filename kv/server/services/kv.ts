@@ -14,6 +14,7 @@ import { ServerFault } from "../fault.ts";
 import type { Node } from "../node.ts";
 import { checkDelete, checkPut, checkRange, checkTxn } from "../store/requests.ts";
 import { bytesOfKey } from "../store/key_text.ts";
+import { isReadOnly } from "../store/txn.ts";
 
 /** Bytes of keys and values a chunk of a streamed range has at most, unless a single key has more. */
 const CHUNK_BYTES = 512 * 1024;
@@ -66,7 +67,9 @@ export function kvHandlers(node: Node): Handlers {
       node.answer(() => {
         space.check(sizeOfPut(request));
         checkPut(request);
+        guard.token(caller);
         checkSize(sizeOfPut(request));
+        space.checkOpen();
         guard.put(caller, request);
         const { header: { revision }, ...answer } = state.put(request);
         return { header: node.header(revision), ...answer };
@@ -74,7 +77,9 @@ export function kvHandlers(node: Node): Handlers {
     DeleteRange: (request: DeleteMessage, caller: Caller) =>
       node.answer(() => {
         checkDelete(request);
+        guard.token(caller);
         checkSize(request.key.length + request.rangeEnd.length);
+        space.checkSound();
         guard.deleteRange(caller, request);
         const { header: { revision }, ...answer } = state.deleteRange(request);
         return { header: node.header(revision), ...answer };
@@ -82,9 +87,15 @@ export function kvHandlers(node: Node): Handlers {
     Txn: (request: TxnMessage, caller: Caller) =>
       node.answer(() => {
         const size = sizeOfTxn(request);
-        if (puts(request)) space.check(size);
+        const storing = puts(request);
+        if (storing) space.check(size);
         checkTxn(request, limits.maxTxnOps);
-        checkSize(size);
+        if (!isReadOnly(request)) {
+          guard.token(caller);
+          checkSize(size);
+          if (storing) space.checkOpen();
+          else space.checkSound();
+        }
         guard.txn(caller, request);
         const { header: { revision }, ...answer } = state.txn(request);
         return { header: node.header(revision), ...answer };
@@ -92,6 +103,7 @@ export function kvHandlers(node: Node): Handlers {
     Compact: (request: CompactMessage, caller: Caller) =>
       node.answer(() => {
         guard.root(caller);
+        space.checkSound();
         state.compact(request);
         return { header: latest() };
       }),

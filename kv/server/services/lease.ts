@@ -16,12 +16,14 @@ export function leaseHandlers(node: Node): Handlers {
       node.answer(() => {
         space.check(0);
         guard.known(caller);
+        space.checkOpen();
         const { id, ttl } = node.grant(ID, TTL);
         return { header: header(), ID: id, TTL: BigInt(ttl), error: "" };
       }),
     LeaseRevoke: ({ ID }: { readonly ID: bigint }, caller: Caller) =>
       node.answer(() => {
         guard.known(caller);
+        space.checkSound();
         guard.lease(caller, "write", ID);
         state.revoke(ID);
         return { header: header() };

@@ -56,9 +56,17 @@ const owned = (bytes: Uint8Array): Uint8Array =>
 
 /** Checks a put against what is there. Throws LEASE_NOT_FOUND, KEY_NOT_FOUND. */
 export function checkPutHere(mvcc: Mvcc, request: PutMessage, hasLease: LeaseLookup): void {
-  if (request.lease !== 0n && !hasLease(request.lease)) throw new ServerFault("LEASE_NOT_FOUND");
-  if (!request.ignoreValue && !request.ignoreLease) return;
-  if (mvcc.get(textOfKey(request.key)) === undefined) throw new ServerFault("KEY_NOT_FOUND");
+  checkLease(request, hasLease);
+  checkKey(mvcc, request);
+}
+
+function checkLease({ lease }: PutMessage, hasLease: LeaseLookup): void {
+  if (lease !== 0n && !hasLease(lease)) throw new ServerFault("LEASE_NOT_FOUND");
+}
+
+function checkKey(mvcc: Mvcc, { key, ignoreValue, ignoreLease }: PutMessage): void {
+  if (!ignoreValue && !ignoreLease) return;
+  if (mvcc.get(textOfKey(key)) === undefined) throw new ServerFault("KEY_NOT_FOUND");
 }
 
 /** Carries a checked put out, within a write. */
@@ -169,8 +177,11 @@ function checkPath(mvcc: Mvcc, { ops, inner }: Path, hasLease: LeaseLookup): voi
   let next = 0;
   for (const { request } of ops) {
     if (request.case === "requestRange") checkRevision(mvcc, Number(request.value.revision));
-    else if (request.case === "requestPut") checkPutHere(mvcc, request.value, hasLease);
-    else if (request.case === "requestTxn") checkPath(mvcc, inner[next++]!, hasLease);
+    else if (request.case === "requestPut") {
+      // The other way round than for a put alone.
+      checkKey(mvcc, request.value);
+      checkLease(request.value, hasLease);
+    } else if (request.case === "requestTxn") checkPath(mvcc, inner[next++]!, hasLease);
   }
 }
 

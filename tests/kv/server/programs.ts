@@ -16,14 +16,29 @@ import type {
 } from "../../../kv/wire.ts";
 import type { Random } from "../../../support/random.ts";
 
-/** A call of a unary method: which, and with what. */
+/** Files of the services, by their names. */
+const FILES = {
+  KV: "kv",
+  Lease: "lease",
+  Maintenance: "maintenance",
+  Watch: "watch",
+  Auth: "auth",
+  Cluster: "cluster",
+  Lock: "lock",
+  Election: "election",
+} as const;
+
+/** A call of a unary method: which, with what, and by whom. */
 export interface Step {
-  readonly service: "KV" | "Lease" | "Maintenance";
+  readonly service: keyof typeof FILES;
   readonly method: string;
   readonly request: Record<string, unknown>;
+  /** The user who calls, with the token of the last `Authenticate`; without, nobody. */
+  readonly as?: string;
 }
 
-const bytes = (text: string): Uint8Array => Uint8Array.from(text, (c) => c.charCodeAt(0));
+/** Bytes of a text of one code unit a byte. */
+export const bytes = (text: string): Uint8Array => Uint8Array.from(text, (c) => c.charCodeAt(0));
 
 /** Keys at the edges of ranges and of bytes among them. */
 const KEYS = ["a", "a\0", "aa", "ab", "b", "b\xff", "b\xff\xff", "c", "\0", "\xff", "\xff\xff"];
@@ -175,30 +190,49 @@ export class ProgramMaker {
   }
 }
 
+/** A stream of any messages. */
+interface OpenStream extends AsyncIterable<Record<string, unknown>> {
+  write(request: unknown): Promise<void>;
+  close(): void;
+}
+
 /** A store to send programs to. */
 export class Target implements AsyncDisposable {
   readonly #conn: grpc.Conn;
   readonly #services: Record<string, grpc.DynamicService>;
+  /** Tokens of users, as they last logged in. */
+  readonly #tokens = new Map<string, string>();
 
   constructor(endpoint: string) {
     this.#conn = grpc.newClient({ targets: [endpoint] });
-    this.#services = {
-      KV: grpc.newService(this.#conn, schemaFile("kv"), "KV"),
-      Lease: grpc.newService(this.#conn, schemaFile("lease"), "Lease"),
-      Maintenance: grpc.newService(this.#conn, schemaFile("maintenance"), "Maintenance"),
-      Watch: grpc.newService(this.#conn, schemaFile("watch"), "Watch"),
-    };
+    this.#services = Object.fromEntries(
+      Object.entries(FILES).map((
+        [name, file],
+      ) => [name, grpc.newService(this.#conn, schemaFile(file), name)]),
+    );
+  }
+
+  #options(as: string | undefined): grpc.CallOptions {
+    if (as === undefined) return {};
+    return { headers: new Headers({ token: this.#tokens.get(as) ?? "unknown.1" }) };
   }
 
   /** The answer to a request, or its error, as text. */
-  async ask({ service, method, request }: Step): Promise<string> {
+  async ask({ service, method, request, as }: Step, signal?: AbortSignal): Promise<string> {
     try {
-      const response = await this.#services[service]![method]!(request);
+      const options = { ...this.#options(as), ...(signal === undefined ? {} : { signal }) };
+      const response = await this.#services[service]![method]!(request, options);
+      if (method === "Authenticate") this.#tokens.set(String(request["name"]), response.token);
       return shown(response);
     } catch (error) {
       if (!(error instanceof grpc.ConnectError)) throw error;
       return `${error.code} ${error.rawMessage}`;
     }
+  }
+
+  /** Opens a stream of requests and responses. */
+  async open(service: Step["service"], method: string, as?: string): Promise<OpenStream> {
+    return await this.#services[service]![method]!(this.#options(as));
   }
 
   /** The events of everything there is from a revision on, up to and with another. */
@@ -242,10 +276,13 @@ export class Target implements AsyncDisposable {
   }
 }
 
+/** Identities and clocks, and what is not the same on two machines. */
+const UNEQUAL: ReadonlySet<string> = new Set(["$typeName", "TTL", "hashRevision", "token"]);
+
 /** A message as text: of headers the revision alone, keys of a lease and leases in order. */
-function shown(message: unknown): string {
+export function shown(message: unknown): string {
   return JSON.stringify(message, (name, value) => {
-    if (name === "$typeName" || name === "TTL" || name === "hashRevision") return undefined;
+    if (UNEQUAL.has(name)) return undefined;
     if (name === "header") return value === undefined ? null : { revision: `${value.revision}` };
     if (typeof value === "bigint") return `${value}`;
     if (value instanceof Uint8Array) return escape(String.fromCharCode(...value));
