@@ -1,13 +1,16 @@
 import type { Diagnostics } from "../lex/diagnostic.ts";
 import { SymbolTable } from "../link/symbols.ts";
 import { type CompiledFile, type Content, ParsedFile } from "./file.ts";
-import {
-  type CompilerOptions,
-  type CompilerState,
-  type Read,
-  type RequestedFile,
-  Run,
-} from "./run.ts";
+import { builtinType, knownFields } from "./builtin.ts";
+import { type CompilerState, type Read, type RequestedFile, Run } from "./run.ts";
+
+/** How files are compiled. */
+interface CompilerOptions {
+  /** Keep locations and comments. */
+  readonly sourceInfo?: boolean;
+  /** Keep options that are for the source only. */
+  readonly retainOptions?: boolean;
+}
 
 /** Result of a run. */
 interface Outcome {
@@ -34,7 +37,17 @@ export class Compiler {
   readonly #state: CompilerState;
 
   constructor(options: CompilerOptions = {}) {
-    this.#state = { options, table: new SymbolTable(), compiled: new Map(), fresh: [] };
+    const { sourceInfo, retainOptions } = options;
+    this.#state = {
+      options: {
+        sourceInfo: sourceInfo ?? false,
+        known: retainOptions ? knownFields() : undefined,
+      },
+      table: new SymbolTable(),
+      compiled: new Map(),
+      fresh: [],
+      builtinType,
+    };
   }
 
   /** The file of this name, if it was compiled. */

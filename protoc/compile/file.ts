@@ -4,6 +4,7 @@
  * @module
  */
 import { writeFile } from "../descriptor/file.ts";
+import type { KnownFields } from "../descriptor/retained.ts";
 import type { Diagnostic } from "../lex/diagnostic.ts";
 import { Source } from "../lex/source.ts";
 import { LIMITS } from "../limits.ts";
@@ -52,19 +53,19 @@ export class CompiledFile {
   /** The text came with the compiler, since nobody else had one. */
   readonly isWellKnown: boolean;
   readonly #info: SourceInfo | undefined;
-  readonly #retainOptions: boolean;
+  readonly #known: KnownFields | undefined;
   #bytes: Uint8Array<ArrayBuffer> | undefined;
 
   constructor(
     file: FileNode,
     isWellKnown: boolean,
     info: SourceInfo | undefined,
-    retainOptions: boolean,
+    known: KnownFields | undefined,
   ) {
     this.file = file;
     this.isWellKnown = isWellKnown;
     this.#info = info;
-    this.#retainOptions = retainOptions;
+    this.#known = known;
   }
 
   /** Its name as imports spell it. */
@@ -74,10 +75,7 @@ export class CompiledFile {
 
   /** The serialized `google.protobuf.FileDescriptorProto`. */
   get bytes(): Uint8Array<ArrayBuffer> {
-    return this.#bytes ??= writeFile(this.file, {
-      info: this.#info,
-      retainOptions: this.#retainOptions,
-    });
+    return this.#bytes ??= writeFile(this.file, { info: this.#info, known: this.#known });
   }
 }
 

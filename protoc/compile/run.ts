@@ -1,30 +1,33 @@
+import type { KnownFields } from "../descriptor/retained.ts";
 import { nameFault } from "../import_names.ts";
 import { Diagnostics } from "../lex/diagnostic.ts";
 import { Source } from "../lex/source.ts";
 import { LIMITS } from "../limits.ts";
 import { LinkContext } from "../link/context.ts";
-import { SymbolTable } from "../link/symbols.ts";
-import type { FileNode, MessageNode, SymbolNode } from "../syntax/ast.ts";
-import { DESCRIPTOR_PROTO, wellKnownText } from "../well_known/files.ts";
+import type { SymbolTable } from "../link/symbols.ts";
+import type { FileNode, MessageNode } from "../syntax/ast.ts";
+import { wellKnownText } from "../well_known/files.ts";
 import { CompiledFile, type Content, diagnosticAt, ParsedFile } from "./file.ts";
 import { checkFile } from "./phases.ts";
 
 /** How files are compiled. */
-export interface CompilerOptions {
+interface RunOptions {
   /** Keep locations and comments. */
   readonly sourceInfo?: boolean;
-  /** Keep options that are for the source only. */
-  readonly retainOptions?: boolean;
+  /** Keep options that are for the source only, and all as they were stated. */
+  readonly known?: KnownFields | undefined;
 }
 
 /** State that the runs of a compiler share. */
 export interface CompilerState {
-  readonly options: CompilerOptions;
+  readonly options: RunOptions;
   readonly table: SymbolTable;
   /** All files without errors, imports before what imports them. */
   readonly compiled: Map<string, CompiledFile>;
   /** Those of them that nobody has taken yet. */
   readonly fresh: CompiledFile[];
+  /** A message of the built-in descriptor.proto by full name. */
+  readonly builtinType: (name: string) => MessageNode;
 }
 
 /** Gives the text of a file, or the file parsed ahead; undefined when there is none. */
@@ -136,16 +139,17 @@ export class Run {
       file,
       table,
       recordsPaths: info !== undefined,
+      keepsStatements: options.known !== undefined,
       isDirectInput: this.#requested.has(name),
       report: (offset, message, isWarning) =>
         this.#report(file, file.name, offset, message, isWarning),
-      builtinType,
+      builtinType: this.#state.builtinType,
     });
     this.#checkImports(context);
     // Protoc has nothing more to say about a file that imports itself.
     if (file.imports.some((node) => node.name === name)) return undefined;
     if (!checkFile(context)) return undefined;
-    return new CompiledFile(file, isWellKnown, info, options.retainOptions ?? false);
+    return new CompiledFile(file, isWellKnown, info, options.known);
   }
 
   #dependency(name: string): FileNode | undefined {
@@ -199,32 +203,4 @@ export class Run {
   ): void {
     this.diagnostics.add(diagnosticAt(file?.source, name, offset, message, isWarning));
   }
-}
-
-let builtin: SymbolNode | undefined;
-
-/** Messages of the descriptor.proto that comes with the compiler: for files that import none. */
-function builtinType(name: string): MessageNode {
-  builtin ??= compileBuiltin();
-  let node: SymbolNode | undefined = builtin;
-  for (const part of name.split(".")) {
-    node = node && "members" in node ? node.members.get(part) : undefined;
-  }
-  if (node?.kind !== "message") throw new Error(`Cannot find ${name} in ${DESCRIPTOR_PROTO}`);
-  return node;
-}
-
-function compileBuiltin(): SymbolNode {
-  const state: CompilerState = {
-    options: {},
-    table: new SymbolTable(),
-    compiled: new Map(),
-    fresh: [],
-  };
-  const run = new Run(state, [{ name: DESCRIPTOR_PROTO, text: undefined }], () => undefined);
-  const [compiled] = run.compile();
-  run.diagnostics.throwIfAny();
-  let node = compiled!.file.scope!;
-  while (node.parent) node = node.parent;
-  return node;
 }

@@ -10,6 +10,7 @@ import type {
   ServiceNode,
 } from "../syntax/ast.ts";
 import { FieldType, Label, Visibility } from "../syntax/kinds.ts";
+import { type KnownFields, serializeRetained } from "./retained.ts";
 import { serializeOptions } from "./retention.ts";
 import { WireWriter } from "../value/wire.ts";
 import type { SourceInfo } from "../syntax/source_info.ts";
@@ -22,8 +23,8 @@ const BYTES = 2;
 interface DescriptorOptions {
   /** Locations and comments, for `source_code_info`. */
   readonly info?: SourceInfo | undefined;
-  /** Keep options that are for the source only. */
-  readonly retainOptions?: boolean | undefined;
+  /** Keep options that are for the source only, and all as they were stated. */
+  readonly known?: KnownFields | undefined;
 }
 
 /** Reused for all files; a file's bytes are copied out of it. */
@@ -50,15 +51,15 @@ export function writeFile(
 class FileWriter {
   readonly #file: FileNode;
   readonly #info: SourceInfo | undefined;
-  readonly #retain: boolean;
+  readonly #known: KnownFields | undefined;
   readonly #stripped: StrippedPaths | undefined;
   readonly #isEditions: boolean;
 
   constructor(file: FileNode, options: DescriptorOptions) {
     this.#file = file;
     this.#info = options.info;
-    this.#retain = options.retainOptions ?? false;
-    this.#stripped = options.info && !this.#retain ? new StrippedPaths() : undefined;
+    this.#known = options.known;
+    this.#stripped = options.info && !this.#known ? new StrippedPaths() : undefined;
     this.#isEditions = file.syntax === "editions";
   }
 
@@ -94,8 +95,13 @@ class FileWriter {
 
   #options(tag: number, options: OptionsNode | undefined, path: readonly number[]): void {
     if (!options) return;
+    if (this.#known) {
+      writer.tag(tag, BYTES);
+      writer.bytes(serializeRetained(options, this.#known));
+      return;
+    }
     const stripped: number[][] | undefined = this.#stripped && [];
-    const { bytes, isDropped } = serializeOptions(options, this.#retain, stripped);
+    const { bytes, isDropped } = serializeOptions(options, stripped);
     if (stripped) this.#stripped?.add([...path, tag], stripped);
     if (isDropped) return;
     writer.tag(tag, BYTES);

@@ -1,13 +1,10 @@
 import type { OptionField, OptionMessage, OptionsNode } from "../syntax/ast.ts";
 import { FieldType } from "../syntax/kinds.ts";
-import {
-  isEmpty,
-  readNumber,
-  serializeOptionMessage,
-  writeOptionMessage,
-} from "../value/message.ts";
+import { isEmpty, readNumber, serializeOptionMessage } from "../value/message.ts";
 import { FieldOption } from "../value/numbers.ts";
-import type { WireWriter } from "../value/wire.ts";
+
+/** The file whose options messages protoc takes for its own. */
+const DESCRIPTOR_PROTO = "google/protobuf/descriptor.proto";
 
 /** `FieldOptions.OptionRetention.RETENTION_SOURCE`. */
 const RETENTION_SOURCE = 2;
@@ -21,53 +18,25 @@ interface SerializedOptions {
 
 /**
  * The options of an element as descriptors carry them: without options that are for the source only
- * (`retention = RETENTION_SOURCE`), unless `retain`.
+ * (`retention = RETENTION_SOURCE`).
  *
  * @param stripped Takes the paths, from the options message on, of what was taken out; an empty
  * path stands for all of it.
  */
 export function serializeOptions(
   options: OptionsNode,
-  retain = false,
   stripped?: number[][],
 ): SerializedOptions {
   const { value } = options;
   if (!value || value.fields.size === 0) return { bytes: new Uint8Array(0), isDropped: false };
-  if (retain || !hasSourceOnly(value)) {
+  if (!hasSourceOnly(value)) {
     return { bytes: serializeOptionMessage(value), isDropped: false };
   }
   const kept = strip(value, [], stripped);
-  const isDropped = isEmpty(kept) && !isEmpty(value);
+  // Of the options that a copy of descriptor.proto declares, protoc leaves an empty message.
+  const isDropped = value.type.file.name === DESCRIPTOR_PROTO && isEmpty(kept) && !isEmpty(value);
   if (isDropped) stripped?.push([]);
   return { bytes: serializeOptionMessage(kept), isDropped };
-}
-
-/**
- * Writes the options of an element as field `tag` of its descriptor, in the form
- * {@linkcode serializeOptions} gives; nothing when they are dropped.
- *
- * @internal
- */
-export function writeOptions(
-  writer: WireWriter,
-  tag: number,
-  options: OptionsNode,
-  retain = false,
-  stripped?: number[][],
-): void {
-  let message = options.value;
-  if (message && !retain && hasSourceOnly(message)) {
-    const kept = strip(message, [], stripped);
-    if (isEmpty(kept) && !isEmpty(message)) {
-      stripped?.push([]);
-      return;
-    }
-    message = kept;
-  }
-  writer.tag(tag, 2);
-  const start = writer.begin();
-  if (message) writeOptionMessage(writer, message);
-  writer.end(start);
 }
 
 function isSourceOnly({ field }: OptionField): boolean {

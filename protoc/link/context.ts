@@ -25,6 +25,8 @@ export class LinkContext {
   hadErrors = false;
   /** Fill `interpretedPath` of option statements, which source info needs. */
   readonly recordsPaths: boolean;
+  /** Fill `statements` of options, which descriptors that keep all options need. */
+  readonly keepsStatements: boolean;
   /** The file was asked for by name, not only imported: unused imports are warned about. */
   readonly isDirectInput: boolean;
   /** Options to interpret, in protoc's order. */
@@ -42,6 +44,7 @@ export class LinkContext {
     this.table = init.table;
     this.resolver = new Resolver(init.table, init.file, init.isDirectInput);
     this.recordsPaths = init.recordsPaths;
+    this.keepsStatements = init.keepsStatements;
     this.isDirectInput = init.isDirectInput;
     this.#report = init.report;
     this.#builtinType = init.builtinType;
@@ -85,6 +88,7 @@ interface LinkContextInit {
   readonly file: FileNode;
   readonly table: SymbolTable;
   readonly recordsPaths: boolean;
+  readonly keepsStatements: boolean;
   readonly isDirectInput: boolean;
   /** Takes errors and warnings; a negative offset means the file as a whole. */
   readonly report: (offset: number, message: string, isWarning: boolean) => void;

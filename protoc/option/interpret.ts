@@ -4,6 +4,7 @@ import type {
   MessageNode,
   OptionMessage,
   OptionScalar,
+  OptionsNode,
   SymbolNode,
   UninterpretedOption,
 } from "../syntax/ast.ts";
@@ -100,17 +101,18 @@ function interpretOption(
     }
     type = field.message!;
   }
-  return setOption(context, options, option, fields, shown);
+  return setOption(context, pending.options, option, fields, shown);
 }
 
 /** Sets the option whose fields, outermost first, are `path`. */
 function setOption(
   context: LinkContext,
-  options: OptionMessage,
+  node: OptionsNode,
   option: UninterpretedOption,
   path: FieldNode[],
   shown: string,
 ): boolean {
+  const options = node.value!;
   const leaf = path[path.length - 1]!;
   if (leaf.label !== Label.repeated && isSet(options, path)) {
     context.error(option.nameOffset, `Option "${shown}" was already set.`);
@@ -126,6 +128,7 @@ function setOption(
     target = next;
   }
   addOption(target, leaf, value);
+  if (context.keepsStatements) (node.statements ??= []).push({ path, value });
   if (context.recordsPaths) option.interpretedPath = interpretedPath(target, path);
   return true;
 }

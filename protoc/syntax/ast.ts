@@ -68,6 +68,14 @@ export class OptionsNode {
   readonly uninterpreted: UninterpretedOption[] = [];
   /** The options message, from linking. */
   value: OptionMessage | undefined = undefined;
+  /** Values in the order of their statements; only where these are kept. */
+  statements: OptionStatement[] | undefined = undefined;
+}
+
+/** A statement as interpreted: the fields that lead to the value, outermost first. */
+interface OptionStatement {
+  readonly path: readonly FieldNode[];
+  readonly value: OptionScalar;
 }
 
 /** A `.proto` file. */

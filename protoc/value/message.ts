@@ -95,7 +95,7 @@ export function serializeOptionMessage(message: OptionMessage): Uint8Array {
 }
 
 /** Appends the wire bytes of `message`: ascending field numbers, extensions among them. */
-export function writeOptionMessage(writer: WireWriter, message: OptionMessage): void {
+function writeOptionMessage(writer: WireWriter, message: OptionMessage): void {
   const { fields, type } = message;
   if (type.mapEntry) {
     // Map entries carry key and value even when they were not given.
@@ -197,7 +197,8 @@ function writeMessageSetItem(writer: WireWriter, field: FieldNode, value: Option
   writer.tag(1, 4);
 }
 
-function writeSingle(writer: WireWriter, field: FieldNode, value: OptionScalar): void {
+/** Appends one value of a field, whether it would be left out or not. */
+export function writeSingle(writer: WireWriter, field: FieldNode, value: OptionScalar): void {
   switch (field.type) {
     case FieldType.message: {
       writer.tag(field.number, 2);
@@ -217,7 +218,8 @@ function writeSingle(writer: WireWriter, field: FieldNode, value: OptionScalar):
   }
 }
 
-function wireType(type: number): number {
+/** How values of a type lie on the wire, one at a time. */
+export function wireType(type: number): number {
   switch (type) {
     case FieldType.double:
     case FieldType.fixed64:
@@ -225,7 +227,10 @@ function wireType(type: number): number {
       return 1;
     case FieldType.string:
     case FieldType.bytes:
+    case FieldType.message:
       return 2;
+    case FieldType.group:
+      return 3;
     case FieldType.float:
     case FieldType.fixed32:
     case FieldType.sfixed32:

@@ -1,7 +1,7 @@
 import { assertEquals } from "@std/assert";
 import type { OptionsNode } from "../../../protoc/syntax/ast.ts";
-import { serializeOptions, writeOptions } from "../../../protoc/descriptor/retention.ts";
-import { WireWriter } from "../../../protoc/value/wire.ts";
+import { serializeOptions } from "../../../protoc/descriptor/retention.ts";
+import { serializeOptionMessage } from "../../../protoc/value/message.ts";
 import { TextLexer, TokenKind } from "../../../protoc/text_format/lexer.ts";
 import { compiled } from "../compiled.ts";
 
@@ -228,10 +228,10 @@ message B { option (o) = { kept: 1 gone: 2 }; }`);
   assertEquals(errors, []);
   const [, a, b] = file!.messages;
   assertEquals(serializeOptions(a!.options!), { bytes: new Uint8Array(0), isDropped: true });
-  assertEquals(serializeOptions(a!.options!, true).bytes.length, 4);
+  assertEquals(serializeOptionMessage(a!.options!.value!).length, 4);
   assertEquals(hex(b!.options), "8ab518020801");
   const stripped: number[][] = [];
-  serializeOptions(b!.options!, false, stripped);
+  serializeOptions(b!.options!, stripped);
   assertEquals(stripped, [[50001, 2]]);
 });
 
@@ -265,13 +265,4 @@ Deno.test("TextLexer cuts text as protoc's tokenizer does", () => {
     "Need space between identifier and decimal point.",
     "Numbers starting with leading zero must be in octal.",
   ]);
-});
-
-Deno.test("writeOptions() writes what serializeOptions() gives, as a field", () => {
-  const { file } = compiled(`${head}message T { option deprecated = true; option (many) = 7; }`);
-  const { options } = file!.messages.find((message) => message.name === "T")!;
-  const writer = new WireWriter();
-  writeOptions(writer, 7, options!);
-  const { bytes } = serializeOptions(options!);
-  assertEquals(writer.take(), new Uint8Array([0x3a, bytes.length, ...bytes]));
 });
