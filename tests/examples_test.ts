@@ -11,7 +11,8 @@ const SERVERS = ["http_server.ts", "http_tls.ts"];
 
 /** The other programs among the examples: those whose first line says how to run them. */
 const programs: { name: string; args: string[] }[] = [];
-for (const { name } of Deno.readDirSync(`${root}examples`)) {
+for (const { name, isFile } of Deno.readDirSync(`${root}examples`)) {
+  if (!isFile) continue;
   const [first = ""] = Deno.readTextFileSync(`${root}examples/${name}`).split("\n");
   const command = /^\/\/ deno (run .*)$/.exec(first)?.[1];
   if (command !== undefined && !SERVERS.includes(name)) {
