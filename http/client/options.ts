@@ -67,7 +67,7 @@ export interface RequestOptions {
 
 /** Settings of {@linkcode newClient}. */
 export interface ClientOptions extends Omit<RequestOptions, "signal" | "json"> {
-  /** Idle connections kept for each origin. @default {10} */
+  /** Idle connections kept for each origin. What is beyond it is closed after a second. @default {10} */
   readonly maxIdlePerHost?: number;
   /** Connections of HTTP/1.1 for each origin at once; HTTP/2 needs one. @default {256} */
   readonly maxPerHost?: number;

@@ -21,6 +21,12 @@ import { QueuedRequest } from "./queued_request.ts";
 
 /** Milliseconds `close()` leaves to exchanges under way. */
 const CLOSE_GRACE_MS = 5000;
+/**
+ * Milliseconds that connections beyond `maxIdlePerHost` stay. Requests that come one behind the other,
+ * many at a time, would else dial anew again and again: measured, 64 at a time, 15,000 requests a second
+ * instead of 100,000.
+ */
+const SURPLUS_MS = 1000;
 /** Milliseconds a connection has to answer a PING once a request on it got no answer. */
 const PROBE_TIMEOUT_MS = 5000;
 
@@ -255,15 +261,16 @@ export class Origin {
   /** A connection is free: for the next in the queue, or to be kept. */
   onIdle(session: ClientSession): void {
     if (this.#closed) return session.close();
-    if (this.#queue.length === 0 && this.#idle.length >= this.#options.maxIdlePerHost) {
-      return session.close();
-    }
+    const { maxIdlePerHost } = this.#options;
+    const surplus = this.#queue.length === 0 && this.#idle.length >= maxIdlePerHost;
+    if (surplus && maxIdlePerHost === 0) return session.close();
     this.#idle.push(session);
     if (this.#queue.length > 0) {
       this.#serve();
       if (this.#idle.last !== session) return;
     }
-    const ms = Math.min(this.#options.idleTimeout, session.keepAlive);
+    const kept = surplus ? SURPLUS_MS : Infinity;
+    const ms = Math.min(this.#options.idleTimeout, session.keepAlive, kept);
     if (ms <= 0) return session.close();
     session.deadline.set("idleTimeout", ms, session.idleSince);
   }
