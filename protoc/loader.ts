@@ -5,6 +5,7 @@ import type { CompiledFile, Content } from "./compile/file.ts";
 import type { RequestedFile } from "./compile/run.ts";
 import { type Diagnostic, ProtoError } from "./lex/diagnostic.ts";
 import { checkBoolean, checkCallback, checkOptions, optionNames } from "../http/message/options.ts";
+import { type Fingerprints, isFingerprints, WrittenTypes } from "./types/fingerprint.ts";
 import { createDescriptors } from "./compile/descriptor_set.ts";
 import { isCanonicalName } from "./import_names.ts";
 import type { ImportRoots } from "./import_roots.ts";
@@ -33,6 +34,11 @@ export interface LoaderOptions {
    * @default {false}
    */
   readonly retainOptions?: boolean;
+  /**
+   * The constants `types` of modules that `--types` wrote. A text they were not written for is
+   * refused, with the messages, enums and services that differ.
+   */
+  readonly types?: readonly Fingerprints[];
 }
 
 /**
@@ -44,6 +50,7 @@ export const LOADER_NAMES: readonly string[] = optionNames<LoaderOptions>({
   resolve: true,
   sourceInfo: true,
   retainOptions: true,
+  types: true,
 });
 
 /** Options of {@linkcode Loader.loadFile} and {@linkcode Loader.loadAll}. */
@@ -100,6 +107,8 @@ export class Loader {
   readonly #compiler: Compiler;
   readonly #resolve: LoaderOptions["resolve"];
   readonly #warnings: Diagnostic[] = [];
+  readonly #types: WrittenTypes | undefined;
+  readonly #misfits: Map<string, string> = new Map();
   #registry: Registry | undefined;
 
   /** Creates a loader that knows the built-in files only. */
@@ -110,6 +119,7 @@ export class Loader {
     checkBoolean("make a loader", "retainOptions", options.retainOptions);
     this.loaded = this.#loaded;
     this.#resolve = options.resolve;
+    this.#types = checkTypes(options.types);
     this.#compiler = new Compiler({
       sourceInfo: options.sourceInfo ?? false,
       retainOptions: options.retainOptions ?? false,
@@ -147,7 +157,8 @@ export class Loader {
    * @param text The file; bytes are taken for UTF-8.
    * @param name What other files import it as, such as `google/type/date.proto`.
    * @throws {ProtoError} If it or an import has errors, or another text was loaded under the name.
-   * @throws {TypeError} If `resolve` answers with a promise: then use {@linkcode loadAsync}.
+   * @throws {TypeError} If `resolve` answers with a promise: then use {@linkcode loadAsync}. Also if
+   * the option `types` was written for another text; the file is loaded nevertheless.
    */
   load(text: string | Uint8Array, name: string): DescFile {
     checkArguments(text, name);
@@ -208,16 +219,20 @@ export class Loader {
       files,
       (name) => fetched?.has(name) ? fetched.get(name) : this.#read(name),
     );
-    this.#describe();
+    const described = this.#describe();
     for (const warning of run.diagnostics.warnings) this.#warnings.push(warning);
     run.diagnostics.throwIfAny();
+    for (const { name } of [...run.files, ...described]) {
+      const misfit = this.#misfits.get(name);
+      if (misfit !== undefined) throw new TypeError(misfit);
+    }
     return run.files.map((file) => this.#descriptors.get(file.name)!);
   }
 
   /** Makes descriptors for the files that were compiled since the last time. */
-  #describe(): void {
+  #describe(): readonly CompiledFile[] {
     const files = this.#compiler.takeNew();
-    if (files.length === 0) return;
+    if (files.length === 0) return files;
     const own: CompiledFile[] = [];
     for (const file of files) {
       const shared = sharedDescriptor(file);
@@ -229,12 +244,13 @@ export class Loader {
     }
     for (const { name, isWellKnown } of files) {
       if (isWellKnown) continue;
-      Object.defineProperty(this.#loaded, name, {
-        value: this.#descriptors.get(name)!,
-        enumerable: true,
-      });
+      const descriptor = this.#descriptors.get(name)!;
+      Object.defineProperty(this.#loaded, name, { value: descriptor, enumerable: true });
+      const misfit = this.#types?.misfit(descriptor);
+      if (misfit !== undefined) this.#misfits.set(name, misfit);
     }
     this.#registry = undefined;
+    return files;
   }
 
   #read(name: string): Content | undefined {
@@ -304,6 +320,14 @@ function checkResolved(name: string, resolved: unknown): Content | undefined {
   if (isContent(resolved)) return resolved;
   throw new TypeError(
     `Cannot load "${name}" as resolve() must give a string, Uint8Array, null or undefined: got ${typeof resolved}`,
+  );
+}
+
+function checkTypes(types: unknown): WrittenTypes | undefined {
+  if (types === undefined) return undefined;
+  if (Array.isArray(types) && types.every(isFingerprints)) return new WrittenTypes(types);
+  throw new TypeError(
+    "Cannot make a loader as types must be a list of what written modules export as `types`",
   );
 }
 

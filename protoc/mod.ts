@@ -27,7 +27,7 @@
  * cli  attempt   the command; errors as values
  * loader   schemas at run time
  * compile   the phases in order
- * option  descriptor  validate   options read; descriptors written; rules checked
+ * option  descriptor  validate  types   options read; descriptors written; rules checked; TypeScript
  * text_format  link   names looked up
  * value  import_roots  well_known   numbers and messages; folders of imports; files that come along
  * syntax   text to a tree
@@ -41,6 +41,7 @@
 export { type Attempt, attempt } from "./attempt.ts";
 export { type Diagnostic, formatDiagnostic, ProtoError, type Severity } from "./lex/diagnostic.ts";
 export { LIMITS } from "./limits.ts";
+export type { Fingerprints } from "./types/fingerprint.ts";
 export { Loader, type LoaderOptions, type Resolved, type RootOptions } from "./loader.ts";
 
 if (import.meta.main) {

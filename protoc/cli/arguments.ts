@@ -15,8 +15,14 @@ export interface Arguments {
   readonly check: boolean;
   /** Write TypeScript types. */
   readonly types: boolean;
-  /** Where the types go; `-` is standard output. */
+  /** Where the types go; `-` is standard output, a name that ends with a slash a directory. */
   readonly typesOut: string;
+  /** Where written modules import protobuf-es from, unless from npm. */
+  readonly typesImport: string | undefined;
+  /** Also write descriptors. */
+  readonly typesSchemas: boolean;
+  /** Write again whenever a file changes. */
+  readonly watch: boolean;
   readonly help: boolean;
 }
 
@@ -32,7 +38,12 @@ Compiles .proto files as protoc does.
       --retain_options           Also put options into the set that are for the source only.
       --check                    Only look for errors.
       --types                    Write TypeScript types of the messages, enums and services.
-      --types_out FILE           Where to; standard output when not given.
+      --types_out FILE           Where to; standard output when not given. DIRECTORY/ gets a module for
+                                 each file, a/b_types.ts for a/b.proto.
+      --types_import SPECIFIER   Where they import protobuf-es from; npm:@bufbuild/protobuf@^2 when not
+                                 given.
+      --types_schemas            Also write descriptors, for create() and clients with nothing loaded.
+      --watch                    Stay, and write again when a file in the import roots changes.
   -h, --help                     Show this text.
 Errors go to standard error as FILE:LINE:COLUMN: MESSAGE, and the exit code is 1 when there are any.
 Writing FILE needs the permission -W=FILE.
@@ -63,6 +74,9 @@ export function parseArguments(args: readonly string[]): Arguments {
     check: values.check ?? false,
     types: (values.types ?? false) || values.types_out !== undefined,
     typesOut: values.types_out ?? "-",
+    typesImport: values.types_import,
+    typesSchemas: values.types_schemas ?? false,
+    watch: values.watch ?? false,
     help: values.help ?? false,
   };
   if (parsed.help) return parsed;
@@ -76,6 +90,11 @@ export function parseArguments(args: readonly string[]): Arguments {
       if (values[option]) {
         throw new UsageError(`--${option} only makes sense with --descriptor_set_out.`);
       }
+    }
+  }
+  for (const option of ["types_import", "types_schemas"] as const) {
+    if (values[option] !== undefined && !parsed.types) {
+      throw new UsageError(`--${option} only makes sense with --types or --types_out.`);
     }
   }
   return parsed;
@@ -95,6 +114,9 @@ function parse(args: string[]) {
         check: { type: "boolean" },
         types: { type: "boolean" },
         types_out: { type: "string" },
+        types_import: { type: "string" },
+        types_schemas: { type: "boolean" },
+        watch: { type: "boolean" },
         help: { type: "boolean", short: "h" },
       },
     });

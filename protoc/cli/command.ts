@@ -1,12 +1,14 @@
+import type { DescFile } from "@bufbuild/protobuf";
 import process from "node:process";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { existsSync } from "node:fs";
 import { type Diagnostic, formatDiagnostic, ProtoError } from "../lex/diagnostic.ts";
 import { Loader } from "../loader.ts";
 import { type Arguments, parseArguments, USAGE, UsageError } from "./arguments.ts";
 import { descriptorSet } from "./descriptor_set.ts";
-import { writeTypes } from "./types_writer.ts";
+import { writeTypeModules, writeTypes } from "../types/module.ts";
+import { changesIn } from "./watch.ts";
 
 /** Output and files of the process the command runs in. */
 export interface Environment {
@@ -16,6 +18,8 @@ export interface Environment {
   complain(line: string): void;
   /** Writes a file. */
   write(path: string, content: string | Uint8Array): Promise<void>;
+  /** Ends `--watch`; without it the process is ended. */
+  readonly signal?: AbortSignal;
 }
 
 /** Exit code when all went well. */
@@ -37,14 +41,18 @@ export async function run(args: readonly string[], environment: Environment): Pr
     await environment.print(USAGE);
     return SUCCESS;
   }
-  return await compile(parsed, environment);
+  const code = await compile(parsed, environment);
+  if (!parsed.watch) return code;
+  for await (const path of changesIn(parsed.roots, environment.signal)) {
+    environment.complain(`${path} has changed.`);
+    await compile(parsed, environment);
+  }
+  return SUCCESS;
 }
 
 async function compile(args: Arguments, environment: Environment): Promise<number> {
-  const loader = new Loader({
-    sourceInfo: args.includeSourceInfo,
-    retainOptions: args.retainOptions,
-  });
+  const { includeSourceInfo, retainOptions, roots } = args;
+  const loader = new Loader({ sourceInfo: includeSourceInfo, retainOptions });
   try {
     const files = await loader.loadAll(args.inputs, { roots: args.roots });
     for (const warning of loader.warnings) environment.complain(formatOnDisk(warning, args.roots));
@@ -53,7 +61,13 @@ async function compile(args: Arguments, environment: Environment): Promise<numbe
       const set = descriptorSet(loader, files, args.includeImports);
       await output(args.descriptorSetOut, set, environment);
     }
-    if (args.types) await output(args.typesOut, writeTypes(files), environment);
+    if (args.types) {
+      // Types show comments, whatever the set shows.
+      const commented = includeSourceInfo
+        ? files
+        : await new Loader({ sourceInfo: true }).loadAll(args.inputs, { roots });
+      await outputTypes(args, commented, environment);
+    }
     return SUCCESS;
   } catch (error) {
     if (error instanceof ProtoError) {
@@ -76,6 +90,23 @@ function formatOnDisk(diagnostic: Diagnostic, roots: readonly string[]): string 
     ? file
     : `${root}${root.endsWith("/") ? "" : "/"}${file}`;
   return formatDiagnostic({ ...diagnostic, file: path });
+}
+
+async function outputTypes(
+  args: Arguments,
+  files: readonly DescFile[],
+  environment: Environment,
+): Promise<void> {
+  const options = {
+    schemas: args.typesSchemas,
+    ...args.typesImport !== undefined && { protobuf: args.typesImport },
+  };
+  if (!/[\\/]$/.test(args.typesOut)) {
+    return await output(args.typesOut, writeTypes(files, options), environment);
+  }
+  for (const [path, text] of writeTypeModules(files, options)) {
+    await output(`${args.typesOut}${path}`, text, environment);
+  }
 }
 
 class OutputError extends Error {}
@@ -101,6 +132,10 @@ export async function main(): Promise<void> {
         process.stdout.write(content, (error) => error ? reject(error) : resolve());
       }),
     complain: (line) => void process.stderr.write(`${line}\n`),
-    write: (path, content) => writeFile(path, content),
+    write: async (path, content) => {
+      // One module a file lies in a folder a package.
+      if (dirname(path) !== ".") await mkdir(dirname(path), { recursive: true });
+      await writeFile(path, content);
+    },
   });
 }

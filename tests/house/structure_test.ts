@@ -59,9 +59,9 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     codec: "",
   },
   protoc: {
-    "mod.ts": "cli loader.ts lex limits.ts attempt.ts",
-    cli: "loader.ts lex",
-    "loader.ts": "compile import_roots.ts import_names.ts well_known syntax lex",
+    "mod.ts": "cli loader.ts types lex limits.ts attempt.ts",
+    cli: "loader.ts types lex",
+    "loader.ts": "types compile import_roots.ts import_names.ts well_known syntax lex",
     compile:
       "option descriptor validate link value syntax lex import_names.ts well_known limits.ts",
     option: "link text_format value syntax",
@@ -77,6 +77,7 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     lex: "limits.ts",
     "limits.ts": "",
     well_known: "",
+    types: "",
     "attempt.ts": "",
   },
 };

@@ -153,3 +153,67 @@ Deno.test("run() explains itself", async () => {
   assertEquals(code, SUCCESS);
   assert(typeof out === "string" && out.includes("--descriptor_set_out"));
 });
+
+Deno.test("run() writes types with comments, from where it is told, into one module or several", async () => {
+  const file = `${TESTDATA}/shop/v1/shop.proto`;
+  const one = await command(
+    "-I",
+    TESTDATA,
+    "--types",
+    "--types_import",
+    "@bufbuild/protobuf",
+    file,
+  );
+  assertEquals(one.err, []);
+  assert(String(one.out).includes('from "@bufbuild/protobuf";'));
+  assert(String(one.out).includes(" * Sells things."));
+  const several = await command("-I", TESTDATA, "--types_out", "types/", "--types_schemas", file);
+  assertEquals([...several.files.keys()], [
+    "types/shop/v1/money_types.ts",
+    "types/shop/v1/shop_types.ts",
+  ]);
+  assert(String(several.files.get("types/shop/v1/shop_types.ts")).includes("ItemSchema"));
+  const alone = await command("-I", TESTDATA, "--check", "--types_schemas", file);
+  assertEquals(alone.code, FAILURE);
+  assertEquals(alone.err[0]?.startsWith("--types_schemas only makes sense with --types"), true);
+});
+
+Deno.test("run() with --watch writes again when a file changes, errors or not", async () => {
+  await withProto('syntax = "proto3"; message Before {}', async (directory) => {
+    const stop = new AbortController();
+    const events = new Map<string, PromiseWithResolvers<void>>();
+    const seen: string[] = [];
+    const when = (text: string) => {
+      if (seen.some((one) => one.includes(text))) return Promise.resolve();
+      const waiting = Promise.withResolvers<void>();
+      events.set(text, waiting);
+      return waiting.promise;
+    };
+    const see = (text: string) => {
+      seen.push(text);
+      for (const [part, { resolve }] of events) if (text.includes(part)) resolve();
+    };
+    const running = run(["-I", directory, "--types", "--watch", `${directory}/a.proto`], {
+      print: (content) => Promise.resolve(see(String(content))),
+      complain: see,
+      write: () => Promise.resolve(),
+      signal: stop.signal,
+    });
+    await when("export type Before");
+    // The watcher begins after the first output, and no event says when: write until it sees one.
+    const write = async (text: string, until: Promise<void>) => {
+      let done = false;
+      const ended = until.finally(() => done = true);
+      while (!done) {
+        await Deno.writeTextFile(`${directory}/a.proto`, text);
+        let timer: ReturnType<typeof setTimeout> | undefined;
+        await Promise.race([ended, new Promise((resolve) => timer = setTimeout(resolve, 200))]);
+        clearTimeout(timer);
+      }
+    };
+    await write("message", when("a.proto:1:"));
+    await write('syntax = "proto3"; message After {}', when("export type After"));
+    stop.abort();
+    assertEquals(await running, SUCCESS);
+  });
+});

@@ -2,15 +2,15 @@ import { create, fromBinary, type MessageShape, toBinary } from "@bufbuild/proto
 import { EmptySchema } from "@bufbuild/protobuf/wkt";
 import { assert, assertEquals, assertThrows } from "@std/assert";
 import type { ServiceImpl } from "@connectrpc/connect";
-import { writeTypes } from "../../../protoc/cli/types_writer.ts";
+import { writeTypes } from "../../../protoc/types/module.ts";
 import { Loader } from "../../../protoc/mod.ts";
 import { newService, Registrar } from "../../../grpc/mod.ts";
-import { type Item, Item_Size, message, service, type Shop } from "./testdata/shop_types.ts";
+import { type Item, Item_Size, message, service, type Shop } from "../cli/testdata/shop_types.ts";
 
-const TESTDATA = new URL("./testdata/", import.meta.url);
+const TESTDATA = new URL("../cli/testdata/", import.meta.url);
 
 async function loadShop(): Promise<Loader> {
-  const loader = new Loader();
+  const loader = new Loader({ sourceInfo: true });
   await loader.loadAll([TESTDATA], { roots: [TESTDATA.pathname] });
   return loader;
 }
