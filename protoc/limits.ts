@@ -8,7 +8,9 @@ export const LIMITS = {
    */
   maxTokenBytes: 16 * 1024 * 1024,
   /** Files a chain of imports may have: a imports b imports c, and so on. */
-  maxImportDepth: 256,
+  maxImportDepth: 20_000,
+  /** Files one load may read, imports included: a `resolve` may make up ever new ones. */
+  maxFiles: 100_000,
   /** Levels of messages inside messages, as in protoc. */
   maxMessageDepth: 31,
   /**

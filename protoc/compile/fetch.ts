@@ -1,6 +1,7 @@
+import { ProtoError } from "../lex/diagnostic.ts";
 import { LIMITS } from "../limits.ts";
 import type { Compiler } from "./compiler.ts";
-import type { Content, ParsedFile } from "./file.ts";
+import { type Content, type ParsedFile, tooManyFiles } from "./file.ts";
 
 /** Parsed files by name; undefined where there is none. */
 export type Fetched = Map<string, ParsedFile | undefined>;
@@ -9,6 +10,7 @@ export type Fetched = Map<string, ParsedFile | undefined>;
  * Gets and parses files and all they import, so that {@linkcode Compiler.run} need not wait.
  *
  * @param fetch Gives the text of a file; called once for each name.
+ * @throws {ProtoError} If they are more than `maxFiles`.
  * @param onParsed Called after each file, with how many were parsed.
  */
 export async function fetchFiles(
@@ -34,6 +36,7 @@ export async function fetchFiles(
       }
     });
     onParsed?.(fetched.size);
+    if (fetched.size > LIMITS.maxFiles) throw new ProtoError([tooManyFiles(batch[0]!.name)]);
   }
   return fetched;
 }

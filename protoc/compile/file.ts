@@ -15,7 +15,7 @@ import { SourceInfo } from "../syntax/source_info.ts";
 /** The text of a file. */
 export type Content = string | Uint8Array;
 
-/** A parsed file that waits for its imports. */
+/** A parsed file. */
 export class ParsedFile {
   readonly file: FileNode;
   readonly info: SourceInfo | undefined;
@@ -77,6 +77,17 @@ export class CompiledFile {
   get bytes(): Uint8Array<ArrayBuffer> {
     return this.#bytes ??= writeFile(this.file, { info: this.#info, known: this.#known });
   }
+}
+
+/** The complaint about imports that lead on and on, up to the file `name`. */
+export function tooManyFiles(name: string): Diagnostic {
+  return diagnosticAt(
+    undefined,
+    name,
+    -1,
+    `Imports lead to more than ${LIMITS.maxFiles} files.`,
+    false,
+  );
 }
 
 /** A diagnostic at an offset of a file, or about the file as a whole where there is none. */

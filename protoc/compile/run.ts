@@ -1,13 +1,13 @@
 import type { KnownFields } from "../descriptor/retained.ts";
 import { nameFault } from "../import_names.ts";
-import { Diagnostics } from "../lex/diagnostic.ts";
+import { type Diagnostic, Diagnostics } from "../lex/diagnostic.ts";
 import { Source } from "../lex/source.ts";
 import { LIMITS } from "../limits.ts";
 import { LinkContext } from "../link/context.ts";
 import type { SymbolTable } from "../link/symbols.ts";
 import type { FileNode, MessageNode } from "../syntax/ast.ts";
 import { wellKnownText } from "../well_known/files.ts";
-import { CompiledFile, type Content, diagnosticAt, ParsedFile } from "./file.ts";
+import { CompiledFile, type Content, diagnosticAt, ParsedFile, tooManyFiles } from "./file.ts";
 import { checkFile } from "./phases.ts";
 
 /** How files are compiled. */
@@ -39,6 +39,15 @@ export interface RequestedFile {
   readonly text: Content | ParsedFile | undefined;
 }
 
+/** A parsed file that waits for its imports. */
+interface OpenFile {
+  readonly parsed: ParsedFile;
+  readonly isWellKnown: boolean;
+  readonly imports: readonly string[];
+  /** The first of them that was not looked at. */
+  next: number;
+}
+
 /**
  * One pass over requested files and what they import: which failed and what was complained about. The
  * next run knows nothing of it, for texts may be others by then.
@@ -52,9 +61,13 @@ export class Run {
   readonly #files: readonly RequestedFile[];
   /** Files wanted for themselves: only these are checked for unused imports. */
   readonly #requested: ReadonlySet<string>;
-  /** Files being compiled, each imported by the one before. */
-  readonly #pending: FileNode[] = [];
+  /** Files whose imports are compiled, each imported by the one before. */
+  readonly #pending: OpenFile[] = [];
+  /** Where in {@linkcode #pending} a file stands. */
+  readonly #depths: Map<string, number> = new Map();
   readonly #failed: Set<string> = new Set();
+  /** Files begun so far. */
+  #count = 0;
 
   constructor(state: CompilerState, files: readonly RequestedFile[], read: Read) {
     this.#state = state;
@@ -87,27 +100,61 @@ export class Run {
     return false;
   }
 
+  /** Compiles a file and what it leads to. Chains of imports may be longer than the call stack. */
   #compile(name: string, content?: Content | ParsedFile): CompiledFile | undefined {
-    const existing = this.#state.compiled.get(name);
-    if (existing) return existing;
-    if (this.#failed.has(name)) return undefined;
-    const cycleStart = this.#pending.findIndex((file) => file.name === name);
-    if (cycleStart >= 0) {
-      this.#reportCycle(cycleStart);
-      return undefined;
+    this.#open(name, content);
+    while (this.#pending.length > 0) {
+      const open = this.#pending[this.#pending.length - 1]!;
+      const imported = open.imports[open.next++];
+      if (imported !== undefined) this.#open(imported, undefined);
+      else this.#close(open);
     }
-    const compiled = this.#compileNew(name, content);
+    return this.#state.compiled.get(name);
+  }
+
+  /** Begins a file, unless it is known what becomes of it. */
+  #open(name: string, content: Content | ParsedFile | undefined): void {
+    if (this.#state.compiled.has(name) || this.#failed.has(name)) return;
+    const cycleStart = this.#depths.get(name);
+    if (cycleStart !== undefined) return this.#reportCycle(cycleStart);
+    const open = this.#parse(name, content);
+    if (!open) {
+      this.#failed.add(name);
+      return;
+    }
+    const { maxImportDepth, maxFiles } = LIMITS;
+    if (this.#pending.length >= maxImportDepth) {
+      const fault = `Imports are nested deeper than ${maxImportDepth} files.`;
+      return this.#giveUp(diagnosticAt(undefined, name, -1, fault, false));
+    }
+    if (++this.#count > maxFiles) return this.#giveUp(tooManyFiles(name));
+    this.#depths.set(name, this.#pending.length);
+    this.#pending.push(open);
+  }
+
+  /** Ends a file whose imports are done. */
+  #close(open: OpenFile): void {
+    this.#pending.pop();
+    const { name } = open.parsed.file;
+    this.#depths.delete(name);
+    const compiled = this.#check(open);
     if (compiled) {
       this.#state.compiled.set(name, compiled);
       this.#state.fresh.push(compiled);
     } else {
       this.#failed.add(name);
     }
-    return compiled;
   }
 
-  #compileNew(name: string, content: Content | ParsedFile | undefined): CompiledFile | undefined {
-    const { options, table } = this.#state;
+  /** Fails all files that wait for this one, by one complaint. */
+  #giveUp(complaint: Diagnostic): void {
+    this.diagnostics.add(complaint);
+    this.#failed.add(complaint.file);
+    for (const { parsed } of this.#pending.splice(0)) this.#failed.add(parsed.file.name);
+    this.#depths.clear();
+  }
+
+  #parse(name: string, content: Content | ParsedFile | undefined): OpenFile | undefined {
     let isWellKnown = false;
     if (content === undefined) {
       const fault = nameFault(name);
@@ -117,43 +164,39 @@ export class Run {
       content ??= wellKnownText(name);
       if (content === undefined) return this.#reportFile(name, "File not found.");
     }
-    if (this.#pending.length >= LIMITS.maxImportDepth) {
-      return this.#reportFile(
-        name,
-        `Imports are nested deeper than ${LIMITS.maxImportDepth} files.`,
-      );
-    }
     const parsed = content instanceof ParsedFile
       ? content
-      : new ParsedFile(name, content, options.sourceInfo ?? false);
+      : new ParsedFile(name, content, this.#state.options.sourceInfo ?? false);
     for (const diagnostic of parsed.diagnostics) this.diagnostics.add(diagnostic);
     if (parsed.hadErrors) return undefined;
+    return { parsed, isWellKnown, imports: parsed.imports, next: 0 };
+  }
+
+  /** Takes a file through all phases behind the parser. */
+  #check({ parsed, isWellKnown }: OpenFile): CompiledFile | undefined {
+    const { options, table, builtinType } = this.#state;
     const { file, info } = parsed;
-
-    this.#pending.push(file);
-    file.dependencies = file.imports.map((node) => this.#dependency(node.name));
-    file.optionDependencies = file.optionImports.map((node) => this.#dependency(node.name));
-    this.#pending.pop();
-
+    file.dependencies = file.imports.map(({ name }) => this.#dependency(name));
+    file.optionDependencies = file.optionImports.map(({ name }) => this.#dependency(name));
     const context = new LinkContext({
       file,
       table,
       recordsPaths: info !== undefined,
       keepsStatements: options.known !== undefined,
-      isDirectInput: this.#requested.has(name),
+      isDirectInput: this.#requested.has(file.name),
       report: (offset, message, isWarning) =>
         this.#report(file, file.name, offset, message, isWarning),
-      builtinType: this.#state.builtinType,
+      builtinType,
     });
     this.#checkImports(context);
     // Protoc has nothing more to say about a file that imports itself.
-    if (file.imports.some((node) => node.name === name)) return undefined;
+    if (file.imports.some((node) => node.name === file.name)) return undefined;
     if (!checkFile(context)) return undefined;
     return new CompiledFile(file, isWellKnown, info, options.known);
   }
 
   #dependency(name: string): FileNode | undefined {
-    return this.#compile(name)?.file;
+    return this.#state.compiled.get(name)?.file;
   }
 
   #checkImports(context: LinkContext): void {
@@ -182,13 +225,13 @@ export class Run {
   }
 
   #reportCycle(from: number): void {
-    const chain = this.#pending.slice(from).map((file) => file.name);
-    const file = this.#pending[from]!;
-    const name = file.name;
+    const files = this.#pending.slice(from).map(({ parsed }) => parsed.file);
+    const chain = files.map((file) => file.name);
+    const { name } = files[0]!;
     this.#report(
-      file,
+      files[0],
       name,
-      file.importOffset(chain[1] ?? name),
+      files[0]!.importOffset(chain[1] ?? name),
       `File recursively imports itself: ${[...chain, name].join(" -> ")}`,
       false,
     );

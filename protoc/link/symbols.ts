@@ -173,9 +173,11 @@ export class Resolver {
   readonly #table: SymbolTable;
   readonly #file: FileNode;
   /** Files whose symbols may be used. */
-  readonly #visible: Set<FileNode> = new Set();
+  readonly #visible: Set<FileNode>;
   /** Files of which only option extensions may be used (`import option`). */
-  readonly #optionVisible: Set<FileNode> = new Set();
+  readonly #optionVisible: Set<FileNode>;
+  /** Whether these two hold what imports import publicly: many files never need that. */
+  #isWhole = false;
   #packages: Set<string> | undefined;
   /** The symbol that the lookup under way had to leave out last. */
   #hidden: SymbolNode | undefined;
@@ -184,9 +186,8 @@ export class Resolver {
   constructor(table: SymbolTable, file: FileNode, tracksUse: boolean) {
     this.#table = table;
     this.#file = file;
-    this.#visible.add(file);
-    for (const dependency of file.dependencies) addPublic(this.#visible, dependency);
-    for (const dependency of file.optionDependencies) addPublic(this.#optionVisible, dependency);
+    this.#visible = new Set([file, ...present(file.dependencies)]);
+    this.#optionVisible = new Set(present(file.optionDependencies));
     if (!tracksUse) return;
     for (const dependency of [...file.dependencies, ...file.optionDependencies]) {
       // A file with public imports may be there for these alone.
@@ -241,23 +242,31 @@ export class Resolver {
   }
 
   #isVisible(symbol: SymbolNode): boolean {
-    const file = symbol.file;
-    if (symbol.kind === NodeKind.package) {
-      this.#packages ??= this.#visiblePackages();
-      if (this.#packages.has(symbol.fullName)) return true;
-    } else {
-      if (file === this.#file) return true;
-      if (this.#visible.has(file!)) {
-        if (this.unused.size > 0) this.unused.delete(file!);
-        return true;
-      }
-      if (this.#optionVisible.has(file!)) {
-        if (this.unused.size > 0) this.unused.delete(file!);
-        if (symbol.kind === NodeKind.field) return true;
-      }
+    if (this.#isSeen(symbol)) return true;
+    if (!this.#isWhole) {
+      this.#isWhole = true;
+      this.#packages = undefined;
+      for (const files of [this.#visible, this.#optionVisible]) addPublic(files);
+      if (this.#isSeen(symbol)) return true;
     }
     this.#hidden = symbol;
     return false;
+  }
+
+  #isSeen(symbol: SymbolNode): boolean {
+    const file = symbol.file;
+    if (symbol.kind === NodeKind.package) {
+      this.#packages ??= this.#visiblePackages();
+      return this.#packages.has(symbol.fullName);
+    }
+    if (file === this.#file) return true;
+    if (this.#visible.has(file!)) {
+      if (this.unused.size > 0) this.unused.delete(file!);
+      return true;
+    }
+    if (!this.#optionVisible.has(file!)) return false;
+    if (this.unused.size > 0) this.unused.delete(file!);
+    return symbol.kind === NodeKind.field;
   }
 
   #visiblePackages(): Set<string> {
@@ -275,8 +284,17 @@ export class Resolver {
   }
 }
 
-function addPublic(files: Set<FileNode>, file: FileNode | undefined): void {
-  if (!file || files.has(file)) return;
-  files.add(file);
-  for (const index of file.publicDependency) addPublic(files, file.dependencies[index]);
+function present(files: readonly (FileNode | undefined)[]): FileNode[] {
+  return files.filter((file) => file !== undefined);
+}
+
+/** Adds what the files import publicly. A chain of these may be longer than the call stack. */
+function addPublic(files: Set<FileNode>): void {
+  // A set goes on to what is added while it is walked.
+  for (const { publicDependency, dependencies } of files) {
+    for (const index of publicDependency) {
+      const file = dependencies[index];
+      if (file) files.add(file);
+    }
+  }
 }

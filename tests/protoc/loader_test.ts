@@ -196,11 +196,45 @@ Deno.test("Loader.load() limits how deep imports go", () => {
   const loader = new Loader({
     resolve: (name) => `syntax = "proto3"; import "${Number.parseInt(name) + 1}.proto";`,
   });
-  const [error] = errorsOf(() => loader.load('syntax = "proto3"; import "1.proto";', "0.proto"));
-  assertEquals(
-    error,
+  const errors = errorsOf(() => loader.load('syntax = "proto3"; import "1.proto";', "0.proto"));
+  assertEquals(errors, [
     `${LIMITS.maxImportDepth}.proto: Imports are nested deeper than ${LIMITS.maxImportDepth} files.`,
+  ]);
+});
+
+Deno.test("Loader.load() follows chains of imports that are longer than the call stack", async () => {
+  const LENGTH = LIMITS.maxImportDepth - 1;
+  for (const modifier of ["", "public "]) {
+    const textOf = (name: string) => {
+      const i = Number.parseInt(name);
+      return i === LENGTH
+        ? `syntax = "proto3"; message M${i} {}`
+        : `syntax = "proto3"; import ${modifier}"${i + 1}.proto"; message M${i} { M${
+          i + 1
+        } m = 1; }`;
+    };
+    const loader = new Loader({ resolve: textOf });
+    loader.load(textOf("0"), "0.proto");
+    assertEquals(Object.keys(loader.loaded).length, LENGTH + 1);
+    assertEquals(loader.registry.getMessage("M9")!.fields[0]!.message!.typeName, "M10");
+  }
+  const awaited = new Loader({
+    resolve: async (name) => `import "${(await Number.parseInt(name)) + 1}.proto";`,
+  });
+  await assertRejects(
+    () => awaited.loadAsync('import "1.proto";', "0.proto"),
+    ProtoError,
+    `Imports lead to more than ${LIMITS.maxFiles} files.`,
   );
+});
+
+Deno.test("Loader.load() says once that a cycle far down is one", () => {
+  const loader = new Loader({
+    resolve: (name) => `syntax = "proto3"; import "${(Number.parseInt(name) + 1) % 300}.proto";`,
+  });
+  const errors = errorsOf(() => loader.load('syntax = "proto3"; import "1.proto";', "0.proto"));
+  assertEquals(errors.filter((line) => line.includes("recursively")).length, 1);
+  assertEquals(errors.length, 301);
 });
 
 Deno.test("Loader.load() refuses a file that is too large unread", () => {
