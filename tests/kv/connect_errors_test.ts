@@ -69,7 +69,10 @@ peerTest("errors of connections", { needs: [ETCD, OPENSSL] }, async (t) => {
       const { error, took } = await errorOf(options);
       assertEquals(error.reason, reason, error.message);
       assertStringIncludes(error.message, advice);
-      assertStringIncludes(error.message, (options.endpoints as string[])[0]!.replace("https://", ""));
+      assertStringIncludes(
+        error.message,
+        (options.endpoints as string[])[0]!.replace("https://", ""),
+      );
       assert(took < AT_ONCE_MS, `it took ${took} ms`);
     });
   }

@@ -54,6 +54,8 @@ const TOO_MANY = "too many watches on one stream";
 export class ServerWatchStream {
   readonly #options: WatchStreamOptions;
   readonly #watches = new Map<bigint, Watch>();
+  /** Ids of watches that a compaction has ended. Like in etcd they are taken until canceled. */
+  readonly #compacted = new Set<bigint>();
   /** Watches that may have something to read, first come, first served. */
   readonly #ready = new Set<Watch>();
   /** Answers to requests, and pieces of a response that was split. They go first. */
@@ -144,7 +146,9 @@ export class ServerWatchStream {
     if (request.startRevision < 0n) return this.#refuseAs("COMPACTED");
     const refused = this.#options.permit(request);
     if (refused !== undefined) return this.#refuse(refused);
-    if (this.#watches.size >= this.#options.maxWatches) return this.#refuse(TOO_MANY);
+    if (this.#watches.size + this.#compacted.size >= this.#options.maxWatches) {
+      return this.#refuse(TOO_MANY);
+    }
     // The empty key is before all others, and so is one zero byte.
     const first = request.key.length === 0 ? new Uint8Array(1) : request.key;
     const interval = intervalOf(first, request.rangeEnd);
@@ -153,9 +157,9 @@ export class ServerWatchStream {
     }
     let id = request.watchId ?? 0n;
     if (id === 0n) {
-      while (this.#watches.has(this.#nextId)) this.#nextId++;
+      while (this.#taken(this.#nextId)) this.#nextId++;
       id = this.#nextId++;
-    } else if (this.#watches.has(id)) return this.#refuseAs("WATCH_ID_DUPLICATE");
+    } else if (this.#taken(id)) return this.#refuseAs("WATCH_ID_DUPLICATE");
     const watcher = this.#options.hub.watch({
       interval,
       startRevision: Number(request.startRevision),
@@ -171,8 +175,14 @@ export class ServerWatchStream {
     if (watcher.behind) this.#queue(watch);
   }
 
+  #taken(id: bigint): boolean {
+    return this.#watches.has(id) || this.#compacted.has(id);
+  }
+
   #cancel(id: bigint): void {
-    if (this.#remove(id)) this.#answer({ watchId: id, canceled: true });
+    if (this.#remove(id) || this.#compacted.delete(id)) {
+      this.#answer({ watchId: id, canceled: true });
+    }
   }
 
   #remove(id: bigint): boolean {
@@ -220,6 +230,7 @@ export class ServerWatchStream {
     if (step === undefined) return undefined;
     if (step.kind === "compacted") {
       this.#remove(id);
+      this.#compacted.add(id);
       return {
         revision: 0,
         watchId: id,

@@ -16,7 +16,27 @@ interface Known {
   readonly ends?: boolean;
 }
 
-const refused = (answer: string): boolean => /^\d+ /.test(answer);
+/** Whether an answer is that the caller is not known or may not. */
+const barred = (answer: string): boolean =>
+  /^(3 etcdserver: user name is empty|7 |16 |9 etcdserver: user name not found)/.test(answer);
+
+/** Methods whose callers are not looked at, or not so closely, in versions before 3.6. */
+const OPEN_BEFORE: ReadonlySet<string> = new Set([
+  "Compact",
+  "Alarm",
+  "LeaseGrant",
+  "LeaseRevoke",
+  "LeaseTimeToLive",
+  "LeaseLeases",
+  "HashKV",
+  "Hash",
+  "Defragment",
+  "MoveLeader",
+  "MemberPromote",
+  "MemberRemove",
+  "MemberList",
+  "AuthStatus",
+]);
 
 /** Why a transaction is refused whose requests are well formed. */
 const REFUSED_INSIDE = /^\d+ etcdserver: (key not found|requested lease|mvcc: required revision)/;
@@ -57,6 +77,55 @@ export const KNOWN: readonly Known[] = [
     versions: (minor) => minor < 6,
     is: ({ method }, expected, actual) =>
       method === "Txn" && REFUSED_INSIDE.test(expected) && REFUSED_INSIDE.test(actual),
+  },
+  {
+    name: "of a missing key and a missing lease of a put in a transaction the lease is named first",
+    versions: (minor) => minor >= 7,
+    is: ({ method }, expected, actual) =>
+      method === "Txn" && expected === "5 etcdserver: requested lease not found" &&
+      actual === "3 etcdserver: key not found",
+  },
+  {
+    name: "everyone may ask whether names are asked for",
+    versions: (minor) => minor >= 7,
+    is: ({ method }, _expected, actual) => method === "AuthStatus" && barred(actual),
+  },
+  {
+    name: "who may call methods that are not about keys",
+    versions: (minor) => minor < 6,
+    is: ({ method }, _expected, actual) => OPEN_BEFORE.has(method) && barred(actual),
+    ends: true,
+  },
+  {
+    name: "permissions for no keys, and those for roles that are not there",
+    versions: (minor) => minor < 6,
+    is: ({ method }, _expected, actual) =>
+      method === "RoleGrantPermission" && actual === "3 etcdserver: invalid auth management",
+    ends: true,
+  },
+  {
+    name: "tokens are looked at while nobody is asked for a name",
+    versions: (minor) => minor < 6,
+    is: (_step, expected, actual) =>
+      /^(16 etcdserver|2 auth): invalid auth token$/.test(expected) && !barred(actual),
+    ends: true,
+  },
+  {
+    name: "answers about alarms have a header",
+    versions: (minor) => minor < 5,
+    is: ({ method }, expected, actual) =>
+      method === "Alarm" && actual.startsWith(expected.slice(0, -1)),
+  },
+  {
+    name: "methods there were not",
+    versions: (minor) => minor < 6,
+    is: (_step, expected) => expected.startsWith("12 unknown method"),
+    ends: true,
+  },
+  {
+    name: "what the role root may",
+    versions: (minor) => minor < 6,
+    is: ({ method, request }) => method === "RoleGet" && request["role"] === "root",
   },
   {
     name: "keys without values have no lease",

@@ -7,6 +7,7 @@ import type { Random } from "../../../support/random.ts";
 import { ProgramMaker, type Step } from "../../kv/server/programs.ts";
 import { UserProgramMaker } from "../../kv/server/user_programs.ts";
 import { Pair } from "./pair.ts";
+import { playWatches } from "./watches.ts";
 
 /** A kind of programs. */
 interface Kind {
@@ -42,6 +43,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     start: plain,
     play: (pair, random) => follow(pair, new ProgramMaker(random), STEPS),
   },
+  watches: { start: plain, play: playWatches },
   users: {
     start: plain,
     play: async (pair, random) => {

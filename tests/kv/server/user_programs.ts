@@ -92,9 +92,8 @@ export class UserProgramMaker {
     if (r < 62) return auth("RoleList", {});
     if (r < 65) return auth("RoleDelete", { role });
     if (r < 83) {
-      const perm = random.below(30) === 0
-        ? undefined
-        : { permType: random.below(3), key, rangeEnd };
+      // Without one, etcd 3.4 ends with a panic.
+      const perm = { permType: random.below(3), key, rangeEnd };
       return auth("RoleGrantPermission", { name: role, perm });
     }
     if (r < 93) return auth("RoleRevokePermission", { role, key, rangeEnd });
