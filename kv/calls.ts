@@ -4,16 +4,15 @@
  *
  * @module
  */
-import { abortable } from "@std/async";
 import {
   checkBoolean,
   checkOptions,
   checkSignal,
   checkTime,
-  MAX_TIMER_MS,
   optionNames,
+  type Time,
 } from "../http/engine.ts";
-import { type CallOptions as GrpcCallOptions, type CallStream, code } from "../grpc/mod.ts";
+import type { CallOptions as GrpcCallOptions, CallStream } from "../grpc/mod.ts";
 import type { Clock } from "./clock.ts";
 import { type Credentials, isTokenRefusal } from "./credentials.ts";
 import type { Settings } from "./endpoints.ts";
@@ -22,6 +21,7 @@ import type { CallObserver, Observer } from "./observer.ts";
 import { effectOf, judgeRepeatable, judgeWrite, pauseBetween, Rounds } from "./retry.ts";
 import { explain, type Situation } from "./explain.ts";
 import type { Unary } from "./schema.ts";
+import { raced, waiting } from "./wait.ts";
 import type { CallOptions } from "./types.ts";
 
 /**
@@ -45,7 +45,7 @@ const RENEWAL_PAUSE_MS = 10;
 /** What calls are made with. */
 interface CallsOptions {
   readonly settings: Settings;
-  readonly clock: Clock;
+  readonly time: Time;
   /** Without, calls are sent without a token. */
   readonly credentials?: Credentials | undefined;
   readonly observer?: Observer | undefined;
@@ -59,6 +59,8 @@ interface OpenedStream<Input, Output> {
 
 /** See the module. */
 export class Calls {
+  readonly time: Time;
+  /** The clock of it. */
   readonly clock: Clock;
   readonly observer: Observer | undefined;
   /** Where calls go in turn. */
@@ -67,12 +69,18 @@ export class Calls {
   readonly #credentials: Credentials | undefined;
   readonly #closing: AbortController = new AbortController();
 
-  constructor({ settings, clock, credentials, observer }: CallsOptions) {
-    this.clock = clock;
+  constructor({ settings, time, credentials, observer }: CallsOptions) {
+    this.time = time;
+    this.clock = time.clock;
     this.observer = observer;
     this.endpoints = settings.grpc.targets;
     this.#settings = settings;
     this.#credentials = credentials;
+  }
+
+  /** Aborts when the client is closed. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
   }
 
   /** Whether the client was closed. */
@@ -189,18 +197,13 @@ export class Calls {
   ): Promise<string | undefined> {
     const token = this.#credentials!.token();
     if (!(token instanceof Promise)) return token;
-    const limits = [this.#closing.signal];
-    if (signal !== undefined) limits.push(signal);
-    if (timeout !== undefined && timeout <= MAX_TIMER_MS) limits.push(AbortSignal.timeout(timeout));
-    const limit = AbortSignal.any(limits);
-    try {
-      return await abortable(token, limit);
-    } catch (error) {
-      if (!limit.aborted) throw error;
-      throw signal?.aborted || this.closed
-        ? new KvError("the call was given up while it waited for a token", code.CANCELLED)
-        : new KvError("no token came in time", code.DEADLINE_EXCEEDED);
-    }
+    const closed = this.#closing.signal;
+    return await waiting(
+      "wait for a token",
+      { timeout, signal: signal === undefined ? closed : AbortSignal.any([signal, closed]) },
+      this.clock,
+      (ended) => raced(token, ended),
+    );
   }
 
   #tellOfLeader(operation: string, error: unknown): void {

@@ -1,16 +1,11 @@
-import {
-  type CallOptions as GrpcCallOptions,
-  code,
-  type Conn,
-  newClient as newConn,
-} from "../grpc/mod.ts";
-import { fair, MAX_TIMER_MS, quietMethods } from "../http/engine.ts";
+import { type Conn, newClient as newConn } from "../grpc/mod.ts";
+import { fair, quietMethods, type Time } from "../http/engine.ts";
 import { type Auth, authOf } from "./auth/auth.ts";
 import { tokenFetcher } from "./auth/login.ts";
 import { authService } from "./auth/service.ts";
 import { TokenKeeper } from "./auth/token.ts";
-import { bag, Calls } from "./calls.ts";
-import { type Clock, systemClock } from "./clock.ts";
+import { Calls } from "./calls.ts";
+import { type Clock, giveClock, systemTime } from "./clock.ts";
 import type { Credentials } from "./credentials.ts";
 import { AutoSync } from "./cluster/auto_sync.ts";
 import { type Cluster, clusterOf } from "./cluster/cluster.ts";
@@ -23,12 +18,12 @@ import {
   settingsOf,
   targetsOf,
 } from "./endpoints.ts";
-import { cancelled, ClientClosedError, KvError, UnknownOutcomeError } from "./errors.ts";
 import type { KeyValue } from "./key_value.ts";
 import { KeyspaceClient } from "./keyspace_client.ts";
-import { LeaseKeeper } from "./lease.ts";
+import { Leases } from "./lease/leases.ts";
 import { Namespace } from "./namespace.ts";
 import { type Maintenance, maintenanceOf } from "./maintenance/maintenance.ts";
+import { tellProgress } from "./maintenance/progress.ts";
 import { MemberLinks } from "./maintenance/member_links.ts";
 import { maintenanceService } from "./maintenance/service.ts";
 import type { Observer } from "./observer.ts";
@@ -36,32 +31,13 @@ import {
   compactMessage,
   deleteMessage,
   getMessage,
-  grantMessage,
-  keepsAlive,
-  leaseId,
-  noticeOf,
-  probeMessage,
   putMessage,
   readDelete,
   readGet,
-  readGrant,
   readHeader,
-  readKeepAlive,
-  readLeases,
   readPut,
-  readTtl,
-  revokeMessage,
-  ttlMessage,
-  watchMessage,
 } from "./ops.ts";
-import {
-  type KvService,
-  kvService,
-  type LeaseService,
-  leaseService,
-  watchService,
-  withLeader,
-} from "./schema.ts";
+import { type KvService, kvService, leaseService, watchService } from "./schema.ts";
 import { rangeStream } from "./range_stream.ts";
 import type { ScanRequest } from "./scan.ts";
 import type {
@@ -80,7 +56,6 @@ import type {
   LeasesResponse,
   PutRequest,
   PutResponse,
-  ResponseHeader,
   RevokeRequest,
   RevokeResponse,
   TtlRequest,
@@ -91,17 +66,12 @@ import type {
 } from "./types.ts";
 import { type ClientStats, Tally } from "./telemetry/tally.ts";
 import { isReadOnly, readTxn, txnMessage } from "./txn.ts";
-import { type Watch, watchOf } from "./watch.ts";
-import { WatchState } from "./watch_state.ts";
-import { WatchStream } from "./watch_stream.ts";
-import { Watcher } from "./watcher.ts";
-
-/** Milliseconds that an endpoint may take to say its version. */
-const VERSION_MS = 1_000;
+import type { Watch } from "./watch/watch.ts";
+import { Watches } from "./watch/watches.ts";
 
 /** Parts a client is made with in place of its own. */
 interface ClientParts {
-  readonly clock?: Clock;
+  readonly time?: Time;
   readonly credentials?: Credentials;
   readonly observer?: Observer;
 }
@@ -126,9 +96,8 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
   readonly #settings: Settings;
   readonly #conn: Conn;
   readonly #kv: KvService;
-  readonly #lease: LeaseService;
-  readonly #leases: LeaseKeeper;
-  readonly #watches: WatchStream;
+  readonly #leases: Leases;
+  readonly #watches: Watches;
   readonly #calls: Calls;
   /** Calls without a token. */
   readonly #login: Calls;
@@ -145,8 +114,9 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
   constructor(options: ClientOptions) {
     super();
     const settings = settingsOf(options);
-    const { clock = systemClock, credentials, observer } =
+    const { time = systemTime, credentials, observer } =
       (options as { readonly [PARTS]?: ClientParts })[PARTS] ?? {};
+    giveClock(this, time.clock);
     this.#settings = settings;
     this.#endpoints = [...endpointList(options.endpoints)];
     const tally = this.#tally = new Tally(observer ?? settings.observer);
@@ -154,31 +124,29 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
       ...settings.grpc,
       onConnection: (endpoint, error) => tally.onConnection(endpoint, error),
     });
-    this.#login = new Calls({ settings, clock });
+    this.#login = new Calls({ settings, time });
     const parts = {
       settings,
-      clock,
-      credentials: credentials ?? this.#credentials(settings.auth, clock),
+      time,
+      credentials: credentials ?? this.#credentials(settings.auth, time.clock),
       observer: tally,
     };
     this.#calls = new Calls(parts);
     this.#links = new MemberLinks(parts);
     this.#kv = kvService(this.#conn);
-    this.#lease = leaseService(this.#conn);
-    this.#leases = new LeaseKeeper({
-      service: this.#lease,
+    this.#leases = new Leases({
+      service: leaseService(this.#conn),
       calls: this.#calls,
       onLost: settings.onLeaseLost,
     });
-    this.#watches = new WatchStream({
-      service: watchService(this.#conn),
+    this.#watches = new Watches({
+      settings,
       calls: this.#calls,
-      retry: settings.retry,
-      retrySleep: settings.retrySleep,
-      currentRevision: async (key) => (await this.#probe(key)).revision,
+      keys: this.#kv,
+      service: watchService(this.#conn),
     });
     const { syncInterval } = settings;
-    if (syncInterval !== Infinity) this.#sync = new AutoSync(this.cluster, syncInterval);
+    if (syncInterval !== Infinity) this.#sync = new AutoSync(this.cluster, syncInterval, time);
   }
 
   #credentials(auth: Settings["auth"], clock: Clock): Credentials | undefined {
@@ -214,17 +182,8 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
   }
 
   /** Whether all endpoints say exactly how far a watch is: see {@linkcode Keyspace.tellsProgress}. */
-  async tellsProgress(): Promise<boolean> {
-    const { maintenance } = this;
-    const told = await Promise.all(
-      this.#endpoints.map((endpoint) =>
-        maintenance.status({ endpoint }, { timeout: VERSION_MS }).then(
-          ({ version }) => tellsProgress(version),
-          () => false,
-        )
-      ),
-    );
-    return told.every((one) => one);
+  tellsProgress(): Promise<boolean> {
+    return tellProgress(this.maintenance, this.#endpoints);
   }
 
   /** Counts of what this client did, and what it holds now. Costs nothing until it is asked. */
@@ -334,63 +293,26 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
    * closed; should that fail, `onLeaseLost` and {@linkcode Client.leaseSignal} tell. A grant that got no answer may leave a
    * lease behind, which ends by itself.
    */
-  async grant(request: GrantRequest, options?: number | CallOptions): Promise<GrantResponse> {
-    const message = grantMessage(request);
-    const keep = keepsAlive(request);
-    let sent = 0;
-    const grant: LeaseService["LeaseGrant"] = (request, options) => {
-      sent = this.#calls.clock.now();
-      return this.#lease.LeaseGrant(request, options);
-    };
-    const response = readGrant(
-      await this.#calls.run("grant", "repeatable", grant, message, options),
-    );
-    if (keep && response.error === undefined) {
-      this.#leases.keep(response.ID, response.TTL * 1_000, sent);
-    }
-    return response;
+  grant(request: GrantRequest, options?: number | CallOptions): Promise<GrantResponse> {
+    return this.#leases.grant(request, options);
   }
 
   /**
    * Ends a lease: its keys are removed at once, in one revision. From the call on it is not kept alive
    * any more, whatever becomes of the call.
    */
-  async revoke(request: RevokeRequest, options?: number | CallOptions): Promise<RevokeResponse> {
-    const message = revokeMessage(request);
-    if (!this.#calls.closed) this.#leases.drop(message.ID);
-    try {
-      const result = await this.#calls.run(
-        "revoke",
-        "repeatable",
-        this.#lease.LeaseRevoke,
-        message,
-        options,
-      );
-      return { header: readHeader(result) };
-    } catch (error) {
-      // An attempt without an answer, then one that found no such lease: it is gone, as was wanted.
-      if (!(error instanceof UnknownOutcomeError) || error.reason !== "LEASE_NOT_FOUND") {
-        throw error;
-      }
-      const { header, TTL } = await this.ttl({ ID: message.ID }, options);
-      if (TTL >= 0) throw error;
-      return { header };
-    }
+  revoke(request: RevokeRequest, options?: number | CallOptions): Promise<RevokeResponse> {
+    return this.#leases.revoke(request, options);
   }
 
   /** Tells how long a lease still lives, and which keys hang on it. */
-  async ttl(request: TtlRequest, options?: number | CallOptions): Promise<TtlResponse> {
-    const message = ttlMessage(request);
-    return readTtl(
-      await this.#calls.run("ttl", "read", this.#lease.LeaseTimeToLive, message, options),
-    );
+  ttl(request: TtlRequest, options?: number | CallOptions): Promise<TtlResponse> {
+    return this.#leases.ttl(request, options);
   }
 
   /** Lists every lease of the cluster. */
-  async leases(options?: number | CallOptions): Promise<LeasesResponse> {
-    return readLeases(
-      await this.#calls.run("leases", "read", this.#lease.LeaseLeases, {}, options),
-    );
+  leases(options?: number | CallOptions): Promise<LeasesResponse> {
+    return this.#leases.list(options);
   }
 
   /**
@@ -399,38 +321,15 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
    * `onLeaseLost` and {@linkcode Client.leaseSignal}.
    */
   keepalive(ID: Int64): Promise<void> {
-    try {
-      const lease = leaseId("keepalive", ID);
-      if (!this.#calls.closed) {
-        this.#leases.keep(lease);
-        return Promise.resolve();
-      }
-    } catch (error) {
-      return Promise.reject(error);
-    }
-    return Promise.reject(new ClientClosedError("keepalive"));
+    return this.#leases.keepAlive(ID);
   }
 
   /**
    * Renews a lease once: it lives for its whole time again. Rejects with reason LEASE_NOT_FOUND if the
    * server does not know it (any more).
    */
-  async keepAliveOnce(ID: Int64, options?: number | CallOptions): Promise<KeepAliveResponse> {
-    const message = { ID: leaseId("keepAliveOnce", ID) };
-    const renew = async (request: { ID: bigint }, options?: GrpcCallOptions) => {
-      using call = await this.#lease.LeaseKeepAlive(withLeader({ ...options }));
-      call.write(request).catch(() => {});
-      const result = await call.read();
-      if (result === null) throw new KvError("the server ended the stream", code.UNAVAILABLE);
-      return result;
-    };
-    const response = readKeepAlive(
-      await this.#calls.run("keepAliveOnce", "read", renew, message, options),
-    );
-    if (response.TTL > 0) return response;
-    throw new KvError("etcdserver: requested lease not found", code.NOT_FOUND, {
-      reason: "LEASE_NOT_FOUND",
-    });
+  keepAliveOnce(ID: Int64, options?: number | CallOptions): Promise<KeepAliveResponse> {
+    return this.#leases.keepAliveOnce(ID, options);
   }
 
   /**
@@ -438,7 +337,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
    * {@linkcode Client.leaseSignal} aborts. Does nothing for a lease that is not kept alive.
    */
   stopKeepAlive(ID: Int64): void {
-    this.#leases.drop(leaseId("stopKeepAlive", ID), "released");
+    this.#leases.stopKeepAlive(ID);
   }
 
   /**
@@ -447,7 +346,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
    * lease, also when the server cannot be reached.
    */
   leaseSignal(ID: Int64): AbortSignal {
-    return this.#leases.signal(leaseId("take the signal of a lease", ID));
+    return this.#leases.signal(ID);
   }
 
   // ---- watches ---------------------------------------------------------------------------------
@@ -457,64 +356,8 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
    * watch; everything that happens after the call is seen. `timeout` is for that wait, `signal` ends
    * the watch whenever it aborts.
    */
-  async watch(request: WatchRequest, options?: number | CallOptions): Promise<Watch> {
-    const message = watchMessage(request, this.#settings.fragment);
-    const onNotice = noticeOf(request);
-    if (this.#calls.closed) throw new ClientClosedError("watch");
-    const { signal, timeout } = bag(options, this.#settings.timeout);
-    const start = performance.now();
-    const state = await this.#startState(message.startRevision, message.key, { signal, timeout });
-    if (this.#calls.closed) throw new ClientClosedError("watch");
-    if (signal?.aborted) throw cancelled("watch", signal);
-
-    const watcher = new Watcher(this.#watches, {
-      request: message,
-      state,
-      onNotice,
-    });
-    if (signal !== undefined) {
-      const onAbort = () => watcher.close();
-      signal.addEventListener("abort", onAbort, { once: true });
-      watcher.onFinish = () => signal.removeEventListener("abort", onAbort);
-    }
-    const patient = timeout === undefined || timeout === Infinity;
-    const timer = patient ? undefined : setTimeout(() => {
-      watcher.finish(
-        new KvError("the server did not accept the watch in time", code.DEADLINE_EXCEEDED),
-      );
-      watcher.close();
-    }, Math.min(MAX_TIMER_MS, Math.max(1, timeout - (performance.now() - start))));
-    this.#watches.attach(watcher);
-    try {
-      await watcher.created;
-      return watchOf(watcher);
-    } catch (error) {
-      if (this.#calls.closed) throw new ClientClosedError("watch", { cause: error });
-      if (signal?.aborted) throw cancelled("watch", signal);
-      throw error;
-    } finally {
-      clearTimeout(timer);
-    }
-  }
-
-  /**
-   * A watch that begins "now" is pinned to a revision before it is made. Without, what happened while
-   * it was made could come or not come, and after a break nobody would know where to go on.
-   */
-  async #startState(
-    startRevision: bigint,
-    key: Uint8Array,
-    options: CallOptions,
-  ): Promise<WatchState> {
-    if (startRevision !== 0n) return new WatchState(startRevision, 0n, 0n);
-    const { revision, clusterId } = await this.#probe(key, options);
-    return new WatchState(revision + 1n, revision, clusterId);
-  }
-
-  async #probe(key: Uint8Array, options?: CallOptions): Promise<ResponseHeader> {
-    return readHeader(
-      await this.#calls.run("watch", "read", this.#kv.Range, probeMessage(key), options),
-    );
+  watch(request: WatchRequest, options?: number | CallOptions): Promise<Watch> {
+    return this.#watches.begin(request, options);
   }
 
   // ---- parts -----------------------------------------------------------------------------------
@@ -563,13 +406,6 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
   [Symbol.asyncDispose](): Promise<void> {
     return this.close();
   }
-}
-
-/** etcd tells of progress exactly from 3.4.25 and 3.5.8 on: before, what it tells overtakes events. */
-function tellsProgress(version: string): boolean {
-  const [major = 0, minor = 0, patch = 0] = version.split(".").map((part) => parseInt(part));
-  if (major !== 3 || minor > 5) return major >= 3;
-  return minor === 5 ? patch >= 8 : minor === 4 && patch >= 25;
 }
 
 quietMethods(Client, [

@@ -24,7 +24,7 @@ import type {
   TxnResponse,
   WatchRequest,
 } from "./types.ts";
-import type { Watch } from "./watch.ts";
+import type { Watch } from "./watch/watch.ts";
 
 /**
  * The calls that locks, elections, caches and scans are made of. A {@linkcode Client} has them for all

@@ -74,7 +74,7 @@ import {
   type UpdateOptions,
   type UpdateResponse,
 } from "./values/conditional.ts";
-import type { Watch } from "./watch.ts";
+import type { Watch } from "./watch/watch.ts";
 
 /** See the module. Its own methods are made of the abstract ones, whichever class has them. */
 export abstract class KeyspaceClient implements Keyspace {

@@ -20,20 +20,20 @@
  * mod   the door
  * server   a store in this process, with an entry of its own
  * cli   the command
- * client   what users hold
+ * client   held by users
  * namespace  range_stream   a part of the keys; ranges as servers stream them
- * keyspace_client   what is made of a keyspace, for all keys and for a part of them
+ * keyspace_client   made of a keyspace, for all keys and for a part of them
  * concurrency  cache   sessions, locks, elections, transactions, barriers, queues; keys in memory
- * wait   waiting that can be given up
  * values   typed values, compare and set
  * scan   ranges a page at a time
  * keyspace   what a client offers to locks, caches and scans
  * auth  cluster  maintenance  telemetry   users and tokens; members; upkeep, a member at a time; who looks on
- * watch  lease  watch_stream  txn   kept alive by the client
+ * watch  lease  txn   kept alive by the client
  * endless_stream   open for as long as watches or leases need it
  * calls   talk to the server
- * watcher  retry  endpoints   a watch's queue; what may be sent twice; options of a client
- * ops  watch_state  schema  credentials  observer   requests to messages; responses to steps; the services
+ * wait   waiting that can be given up
+ * retry  endpoints   calls that may be sent twice; options of a client
+ * ops  schema  credentials  observer   requests to messages; responses to steps; the services
  * fields  errors  backoff  clock   who asks, and who looks on
  * explain  binary   what errors of the transport mean to a user; keys that compare
  * types  server_errors  proto
@@ -75,7 +75,8 @@ export type {
   MemberUpdateRequest,
 } from "./cluster/types.ts";
 export type { AuthPolicy, PasswordAuth, Secret, TokenAuth } from "./credentials.ts";
-export type { Cache, CacheState } from "./cache/cache.ts";
+export type { Cache } from "./cache/cache.ts";
+export type { CacheState } from "./cache/replica.ts";
 export type {
   CacheEventsOptions,
   CacheGetOptions,
@@ -191,7 +192,7 @@ export type {
   UpdateOptions,
   UpdateResponse,
 } from "./values/conditional.ts";
-export { Watch } from "./watch.ts";
+export { Watch } from "./watch/watch.ts";
 
 if (import.meta.main) {
   const { main } = await import("./cli/command.ts");

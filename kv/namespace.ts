@@ -7,6 +7,7 @@
  */
 import { code } from "../grpc/mod.ts";
 import { fair, quietMethods } from "../http/engine.ts";
+import { clockOf, giveClock } from "./clock.ts";
 import { KvError } from "./errors.ts";
 import { bytes, check, range } from "./fields.ts";
 import { type KeyValue, withoutPrefix } from "./key_value.ts";
@@ -43,7 +44,7 @@ import type {
   WatchRequest,
   WatchResponse,
 } from "./types.ts";
-import { changed, type Watch } from "./watch.ts";
+import { changed, type Watch } from "./watch/watch.ts";
 
 /** U+FEFF at the start is a part of the text, not a mark. */
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -62,6 +63,7 @@ export class Namespace extends KeyspaceClient {
     super();
     this.#keys = keys;
     this.#prefix = bytes("make a namespace", "prefix", prefix);
+    giveClock(this, clockOf(keys));
   }
 
   /** What all keys begin with, as text. */

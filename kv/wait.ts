@@ -6,7 +6,7 @@
 import { code } from "../grpc/mod.ts";
 import { checkOptions, checkSignal, checkTime, MAX_TIMER_MS, optionNames } from "../http/engine.ts";
 import { reopenDelay } from "./backoff.ts";
-import type { Clock } from "./clock.ts";
+import { after, type Clock } from "./clock.ts";
 import { cancelled, ClientClosedError, KvError } from "./errors.ts";
 
 /** How long to wait for something, and what ends the wait. */
@@ -44,18 +44,14 @@ export async function waiting<T>(
   checkTime(what, "timeout", timeout);
   if (signal?.aborted) throw cancelled(what, signal);
   const ended = new AbortController();
-  const over = new AbortController();
   const onAbort = () => ended.abort(cancelled(what, signal!));
   signal?.addEventListener("abort", onAbort, { once: true });
-  if (timeout !== Infinity) {
-    clock.sleep(Math.min(timeout, MAX_TIMER_MS), over.signal).then(
-      () =>
-        ended.abort(
-          new KvError(`${what} took longer than ${timeout} ms`, code.DEADLINE_EXCEEDED),
-        ),
-      () => {},
-    );
-  }
+  const disarm = timeout === Infinity
+    ? undefined
+    : after(clock, Math.min(timeout, MAX_TIMER_MS), () =>
+      ended.abort(
+        new KvError(`${what} took longer than ${timeout} ms`, code.DEADLINE_EXCEEDED),
+      ));
   try {
     return await work(ended.signal);
   } catch (error) {
@@ -63,7 +59,7 @@ export async function waiting<T>(
     throw ended.signal.aborted ? ended.signal.reason : error;
   } finally {
     signal?.removeEventListener("abort", onAbort);
-    over.abort();
+    disarm?.();
   }
 }
 

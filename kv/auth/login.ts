@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { deadline } from "@std/async";
 import { code } from "../../grpc/mod.ts";
 import type { Calls } from "../calls.ts";
 import type { PasswordAuth, Secret, TokenAuth } from "../credentials.ts";
 import { KvError, LoginError } from "../errors.ts";
+import { raced, waiting } from "../wait.ts";
 import type { AuthService } from "./service.ts";
 
 /** Milliseconds that logging in may take, or asking for a token, whatever time the calls have. */
@@ -23,11 +23,11 @@ export function tokenFetcher(
   service: AuthService,
 ): () => Promise<string | undefined> {
   if ("token" in auth) {
-    return async () => checkedToken(await ask("auth.token", auth.token));
+    return async () => checkedToken(await ask("auth.token", auth.token, calls));
   }
   return async () => {
     const { name } = auth;
-    const password = await ask("auth.password", auth.password);
+    const password = await ask("auth.password", auth.password, calls);
     try {
       const { token } = await calls.run(
         "log in",
@@ -46,22 +46,23 @@ export function tokenFetcher(
 }
 
 /** A secret, from whoever has it. */
-async function ask(name: string, secret: Secret): Promise<string> {
+async function ask(name: string, secret: Secret, calls: Calls): Promise<string> {
   if (typeof secret === "string") return secret;
   let value: string;
   try {
-    // Also what throws at once rejects.
-    value = await deadline((async () => await secret())(), LOGIN_TIMEOUT_MS);
+    value = await waiting(
+      `ask for ${name}`,
+      { timeout: LOGIN_TIMEOUT_MS, signal: calls.closing },
+      calls.clock,
+      // What throws at once rejects too.
+      (signal) => raced((async () => await secret())(), signal),
+    );
   } catch (error) {
-    const late = error instanceof DOMException && error.name === "TimeoutError";
-    const text = late
-      ? `it gave nothing within ${LOGIN_TIMEOUT_MS} ms`
-      : error instanceof Error
-      ? error.message
-      : String(error);
+    const text = error instanceof Error ? error.message : String(error);
+    const known = error instanceof KvError ? error.code : code.UNAUTHENTICATED;
     throw new LoginError(
       `cannot log in: ${name} failed: ${text}`,
-      new KvError(text, late ? code.DEADLINE_EXCEEDED : code.UNAUTHENTICATED, { cause: error }),
+      new KvError(text, known, { cause: error }),
     );
   }
   if (typeof value === "string" && value !== "") return value;

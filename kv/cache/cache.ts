@@ -7,17 +7,15 @@ import {
   quiet,
   quietMethods,
 } from "../../http/engine.ts";
-import { reopenDelay } from "../backoff.ts";
-import { type Clock, systemClock } from "../clock.ts";
-import { CompactedError, HistoryLostError, KvError } from "../errors.ts";
+import { binaryOf, bytesOf } from "../binary.ts";
+import { type Clock, clockOf } from "../clock.ts";
+import { KvError } from "../errors.ts";
 import type { Keyspace } from "../keyspace.ts";
 import type { KeyValue } from "../key_value.ts";
-import type { Bytes, Int64, WatchEvent } from "../types.ts";
-import type { Watch } from "../watch.ts";
-import { Scan } from "../scan.ts";
-import { isPassing, raced, waiting, type WaitOptions } from "../wait.ts";
-import { binaryOf, bytesOf } from "../binary.ts";
-import { differences, EVERYTHING } from "./differences.ts";
+import type { Bytes, Int64 } from "../types.ts";
+import { raced, waiting, type WaitOptions } from "../wait.ts";
+import type { CacheEvent } from "./event_queue.ts";
+import { Fences } from "./fences.ts";
 import {
   CACHE_NAMES,
   type CacheEventsOptions,
@@ -30,9 +28,8 @@ import {
   revisionOf,
   storeRangeOf,
 } from "./options.ts";
-import { type CacheEvent, EventQueue, type ResyncReason } from "./event_queue.ts";
-import { RevisionWaits } from "./revision_waits.ts";
-import { Entry, KeyStore } from "./store.ts";
+import { Readers } from "./readers.ts";
+import { type CacheState, Replica } from "./replica.ts";
 
 /** Events that wait for one reader at most. */
 const MAX_EVENTS = 10_000;
@@ -40,34 +37,8 @@ const MAX_EVENTS = 10_000;
 /** Bytes that keys and values take at most, with what holds them. */
 const MAX_BYTES = 1 << 30;
 
-/** Keys of a page at most while all are read. */
-const PAGE_SIZE = 10_000;
-
 /** Milliseconds that a linearizable read waits for the cache to catch up; as in etcd's own cache. */
 const SYNC_MS = 3_000;
-
-/**
- * Keys that the server may look through to find out what changed last. Of more the watch is asked how
- * far it is.
- */
-const COMPARED_KEYS = 1_000;
-
-/** Milliseconds that a server may take to say how far a watch is, before it is asked again. */
-const PROGRESS_MS = 1_000;
-
-/** Milliseconds before members are asked again for their versions when not all were new enough. */
-const ASK_AGAIN_MS = 10_000;
-
-/** Milliseconds before it is asked again when it did not say. */
-const PAUSE_MS = 50;
-
-/**
- * - `loading`: it has not read all keys yet.
- * - `following`: it has, and follows what changes.
- * - `resyncing`: it lost track of what changes, and reads all keys anew; meanwhile it gives what it had.
- * - `closed`, `failed`: it is over.
- */
-export type CacheState = "loading" | "following" | "resyncing" | "closed" | "failed";
 
 /** Makes a cache, which begins to read. */
 let newCache: (keyspace: Keyspace, options: CacheOptions, clock?: Clock) => Cache;
@@ -91,40 +62,28 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
   readonly #keyspace: Keyspace;
   readonly #clock: Clock;
   readonly #prefix: string;
-  readonly #maxBytes: number;
-  readonly #maxEvents: number;
-  readonly #closing = new AbortController();
-  readonly #ready = Promise.withResolvers<void>();
-  readonly #waits = new RevisionWaits();
-  readonly #readers = new Set<EventQueue>();
-  readonly #loop: Promise<void>;
-  #store = new KeyStore();
-  #revision = 0n;
-  #state: CacheState = "loading";
-  #error: Error | undefined;
-  /** Why it could not read or follow at last, while it tries again. */
-  #trouble: KvError | undefined;
-  /** The read by which those who sync at present find out how far to wait, and the one behind it. */
-  #fence: Promise<Fence> | null = null;
-  #nextFence: Promise<Fence> | null = null;
-  #watch: Watch | null = null;
-  /** Whether members say exactly how far watches are, and when that was found out. */
-  #exact: { readonly yes: boolean; readonly at: number } | null = null;
-  /** How far the watch is, while it is asked. */
-  #asking: Promise<bigint> | null = null;
+  readonly #replica: Replica;
+  readonly #readers: Readers;
+  readonly #fences: Fences;
 
   private constructor(keyspace: Keyspace, options: CacheOptions, clock: Clock) {
     this.#keyspace = keyspace;
     this.#clock = clock;
-    this.#prefix = binaryOf(options.prefix);
-    this.#maxBytes = options.maxBytes ?? MAX_BYTES;
-    this.#maxEvents = options.maxEvents ?? MAX_EVENTS;
-    quiet(this.#ready.promise);
-    this.#loop = this.#run();
+    const prefix = this.#prefix = binaryOf(options.prefix);
+    const maxBytes = options.maxBytes ?? MAX_BYTES;
+    const replica = this.#replica = new Replica({ keyspace, prefix, clock, maxBytes });
+    this.#readers = new Readers(replica, options.maxEvents ?? MAX_EVENTS);
+    this.#fences = new Fences({
+      keyspace,
+      prefix,
+      clock,
+      signal: replica.signal,
+      shown: () => replica.revision,
+    });
   }
 
   static {
-    newCache = (keyspace, options, clock = systemClock) => {
+    newCache = (keyspace, options, clock = clockOf(keyspace)) => {
       checkOptions("make a cache", CACHE_NAMES, options);
       const { prefix, maxBytes, maxEvents } = options;
       checkBytes("make a cache", "prefix", prefix);
@@ -138,22 +97,22 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
 
   /** What it does at present. */
   get state(): CacheState {
-    return this.#state;
+    return this.#replica.state;
   }
 
   /** The revision it shows; 0n before it is ready. */
   get revision(): bigint {
-    return this.#revision;
+    return this.#replica.revision;
   }
 
   /** How many keys it has. */
   get size(): number {
-    return this.#store.size;
+    return this.#replica.store.size;
   }
 
   /** Bytes that it takes, more or less. */
   get bytes(): number {
-    return this.#store.bytes;
+    return this.#replica.store.bytes;
   }
 
   /**
@@ -161,17 +120,19 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
    * to let it read, or has too much.
    */
   async ready(options: WaitOptions = {}): Promise<void> {
-    if (this.#error !== undefined) throw this.#error;
+    if (this.#replica.error !== undefined) throw this.#replica.error;
     try {
       await waiting(
         "wait for the cache",
         options,
         this.#clock,
-        (signal) => raced(this.#ready.promise, signal),
+        (signal) => raced(this.#replica.ready, signal),
       );
     } catch (error) {
-      const trouble = this.#trouble;
-      if (!(error instanceof KvError) || trouble === undefined || this.#error !== undefined) {
+      const trouble = this.#replica.trouble;
+      if (
+        !(error instanceof KvError) || trouble === undefined || this.#replica.error !== undefined
+      ) {
         throw error;
       }
       throw new KvError(`${error.message}; at last: ${trouble.message}`, error.code, {
@@ -213,14 +174,14 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
       if (options.linearizable === true) return quiet(this.#linearizable(name, options));
     }
     this.#check("get");
-    return this.#store.get(name)?.toKeyValue();
+    return this.#replica.store.get(name)?.toKeyValue();
   }
 
   /** Whether the cache has a key. Throws as `get`. */
   has(key: Bytes): boolean {
     const name = this.#nameOf("look for a key", key);
     this.#check("look for a key");
-    return this.#store.get(name) !== undefined;
+    return this.#replica.store.get(name) !== undefined;
   }
 
   /**
@@ -228,7 +189,8 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
    * one state of the store goes through without awaiting anything.
    */
   *entries(range: CacheRange = {}): Generator<KeyValue, void, undefined> {
-    for (const entry of this.#range(range)) yield entry.toKeyValue();
+    this.#check("read");
+    for (const entry of this.#replica.range(storeRangeOf(range))) yield entry.toKeyValue();
   }
 
   /** All keys in order: the same as `entries()`. */
@@ -248,48 +210,7 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
     const { initial = false, signal } = options;
     checkBoolean("read events", "initial", initial);
     checkSignal("read events", "signal", signal);
-    const queue = new EventQueue(this.#maxEvents, () => this.#revision);
-    this.#readers.add(queue);
-    if (this.#error !== undefined) queue.finish(this.#state === "failed" ? this.#error : undefined);
-    // At one moment with the first event that is queued.
-    const look = () => initial ? [...this.#store.range(EVERYTHING)] : [];
-    const present = this.#state === "loading"
-      ? this.#ready.promise.then(look)
-      : Promise.resolve(look());
-    const events = this.#events(queue, quiet(present), signal);
-    const end = events.return.bind(events);
-    // A generator that was not begun does not clean up.
-    events.return = (value) => {
-      this.#readers.delete(queue);
-      return end(value);
-    };
-    return events;
-  }
-
-  async *#events(
-    queue: EventQueue,
-    present: Promise<readonly Entry[]>,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<CacheEvent, void, undefined> {
-    const given = new AbortController();
-    const onAbort = () => {
-      given.abort();
-      queue.finish();
-    };
-    if (signal?.aborted) onAbort();
-    signal?.addEventListener("abort", onAbort, { once: true });
-    try {
-      for (const entry of await raced(present, given.signal)) {
-        if (given.signal.aborted || this.#error !== undefined) break;
-        yield { type: "add", kv: entry.toKeyValue(), revision: entry.modRevision };
-      }
-      for (let event = await queue.read(); event !== null; event = await queue.read()) yield event;
-    } catch (error) {
-      if (!given.signal.aborted && this.#state !== "closed") throw error;
-    } finally {
-      signal?.removeEventListener("abort", onAbort);
-      this.#readers.delete(queue);
-    }
+    return this.#readers.open(initial, signal);
   }
 
   // ---- waiting ---------------------------------------------------------------------------------
@@ -306,7 +227,7 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
       "wait for a revision",
       options,
       this.#clock,
-      (signal) => this.#reached(wanted, signal),
+      (signal) => this.#replica.reached(wanted, signal),
     );
   }
 
@@ -320,14 +241,14 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
   async sync(options: WaitOptions = {}): Promise<void> {
     const wait = { ...options, timeout: options.timeout ?? SYNC_MS };
     await waiting("sync", wait, this.#clock, async (signal) => {
-      await raced(this.#ready.promise, signal);
-      const fence = await raced(this.#takeFence(), signal);
-      if (this.#revision >= fence.revision) return;
-      if (fence.last === null) return await this.#progress(fence.revision, signal);
-      await this.#reached(fence.last, signal);
+      await raced(this.#replica.ready, signal);
+      const { revision, count, last } = await raced(this.#fences.take(), signal);
+      if (this.#replica.revision >= revision) return;
+      if (last === null) return await this.#replica.caughtUp(revision, signal);
+      await this.#replica.reached(last, signal);
       // Nothing was put since. What was deleted since is still there: then there is too much.
-      while (this.#revision < fence.revision && this.#store.size !== fence.count) {
-        await this.#reached(this.#revision + 1n, signal);
+      while (this.#replica.revision < revision && this.#replica.store.size !== count) {
+        await this.#replica.reached(this.#replica.revision + 1n, signal);
       }
     });
   }
@@ -335,9 +256,8 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
   // ---- the end ---------------------------------------------------------------------------------
 
   /** Ends it: waits reject, readers of events come to their end. May be called again. */
-  async close(): Promise<void> {
-    this.#finish("closed", new KvError("the cache was closed", code.CANCELLED));
-    await this.#loop;
+  close(): Promise<void> {
+    return this.#replica.close();
   }
 
   /** The same as `close()`. */
@@ -345,137 +265,7 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
     return this.close();
   }
 
-  #finish(state: "closed" | "failed", error: Error): void {
-    if (this.#error !== undefined) return;
-    this.#state = state;
-    this.#error = error;
-    this.#store = new KeyStore();
-    this.#closing.abort(error);
-    this.#ready.reject(error);
-    this.#waits.fail(error);
-    for (const reader of this.#readers) reader.finish(state === "failed" ? error : undefined);
-  }
-
-  // ---- keeping up ------------------------------------------------------------------------------
-
-  async #run(): Promise<void> {
-    const { signal } = this.#closing;
-    let lost: ResyncReason | null = "compacted";
-    for (let failures = 0; !signal.aborted;) {
-      try {
-        if (lost !== null) {
-          await this.#load(lost);
-          lost = null;
-        }
-        await this.#follow(() => failures = 0);
-      } catch (error) {
-        if (signal.aborted) return;
-        if (error instanceof CompactedError) lost = "compacted";
-        else if (error instanceof HistoryLostError) lost = "history-lost";
-        else if (!isPassing(error)) {
-          return this.#finish("failed", error instanceof Error ? error : new Error(String(error)));
-        }
-        this.#trouble = error as KvError;
-        if (lost !== null && this.#state === "following") this.#state = "resyncing";
-        await this.#clock.sleep(reopenDelay(++failures), signal).catch(() => {});
-      }
-    }
-  }
-
-  /** Reads all keys, and tells of what is different. */
-  async #load(reason: ResyncReason): Promise<void> {
-    const { signal } = this.#closing;
-    const store = new KeyStore();
-    const request = { prefix: bytesOf(this.#prefix), pageSize: PAGE_SIZE };
-    const scan = new Scan(this.#keyspace, request, { signal });
-    for await (const kvs of scan.pages()) {
-      for (const kv of kvs) store.put(new Entry(kv));
-      this.#checkSize(store);
-    }
-    const { revision } = scan;
-    if (signal.aborted) return;
-    const before = this.#store;
-    this.#store = store;
-    this.#revision = revision;
-    if (this.#state !== "loading") {
-      this.#tell({ type: "resync", reason, revision });
-      if (this.#readers.size > 0) {
-        for (const event of differences(before, store, revision)) this.#tell(event);
-      }
-    }
-    this.#waits.reach(revision);
-  }
-
-  /** Follows what changes, until that cannot go on. */
-  async #follow(onFollowing: () => void): Promise<void> {
-    using watch = await this.#keyspace.watch({
-      key: bytesOf(this.#prefix),
-      prefix: true,
-      revision: this.#revision + 1n,
-      progressNotify: true,
-    }, { signal: this.#closing.signal });
-    if (this.#closing.signal.aborted) return;
-    onFollowing();
-    this.#trouble = undefined;
-    this.#state = "following";
-    this.#ready.resolve();
-    this.#watch = watch;
-    try {
-      await this.#read(watch);
-    } finally {
-      this.#watch = null;
-    }
-  }
-
-  async #read(watch: Watch): Promise<void> {
-    for (let response = await watch.read(); response !== null; response = await watch.read()) {
-      const { events, header } = response;
-      for (const event of events) this.#apply(event);
-      const revision = events.length === 0 ? header.revision : events.at(-1)!.kv.modRevision;
-      if (revision > this.#revision) this.#revision = revision;
-      this.#checkSize(this.#store);
-      this.#waits.reach(this.#revision);
-    }
-  }
-
-  #apply({ type, kv }: WatchEvent): void {
-    const listened = this.#readers.size > 0;
-    const revision = kv.modRevision;
-    if (type === "DELETE") {
-      const before = this.#store.delete(binaryOf(kv.keyBytes));
-      if (before !== undefined && listened) {
-        this.#tell({ type: "delete", kv: before.toKeyValue(), revision });
-      }
-      return;
-    }
-    const before = this.#store.put(new Entry(kv));
-    if (!listened) return;
-    this.#tell(
-      before === undefined
-        ? { type: "add", kv, revision }
-        : { type: "update", kv, previous: before.toKeyValue(), revision },
-    );
-  }
-
-  #tell(event: CacheEvent): void {
-    for (const reader of this.#readers) reader.push(event);
-  }
-
-  #checkSize({ bytes, size }: KeyStore): void {
-    if (bytes <= this.#maxBytes) return;
-    throw new KvError(
-      `the cache has more than ${this.#maxBytes} bytes in ${size} keys: cache a longer prefix, or raise maxBytes`,
-      code.RESOURCE_EXHAUSTED,
-    );
-  }
-
   // ---- reads that wait -------------------------------------------------------------------------
-
-  #reached(revision: bigint, signal: AbortSignal): Promise<void> {
-    if (this.#error !== undefined) return Promise.reject(this.#error);
-    if (this.#revision >= revision) return Promise.resolve();
-    return this.#waits.wait(revision, signal);
-  }
 
   /** One key: it is enough that the cache has what the cluster has of it. */
   #linearizable(
@@ -483,103 +273,29 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
     { timeout = SYNC_MS, signal }: WaitOptions,
   ): Promise<KeyValue | undefined> {
     return waiting("get", { timeout, signal }, this.#clock, async (signal) => {
-      await raced(this.#ready.promise, signal);
+      await raced(this.#replica.ready, signal);
       const { header, kvs: [kv] } = await this.#keyspace.get(
         { key: bytesOf(name), keysOnly: true },
         { signal },
       );
-      if (kv !== undefined) await this.#reached(kv.modRevision, signal);
+      if (kv !== undefined) await this.#replica.reached(kv.modRevision, signal);
       else {
-        while (this.#revision < header.revision && this.#store.get(name) !== undefined) {
-          await this.#reached(this.#revision + 1n, signal);
+        while (
+          this.#replica.revision < header.revision && this.#replica.store.get(name) !== undefined
+        ) {
+          await this.#replica.reached(this.#replica.revision + 1n, signal);
         }
       }
       this.#check("get");
-      return this.#store.get(name)?.toKeyValue();
+      return this.#replica.store.get(name)?.toKeyValue();
     });
-  }
-
-  /** A read that began behind this call. One is under way at a time, and one behind it is shared. */
-  #takeFence(): Promise<Fence> {
-    if (this.#fence === null) {
-      return this.#fence = this.#fenceBehind(Promise.resolve());
-    }
-    return this.#nextFence ??= this.#fenceBehind(this.#fence.catch(() => {}));
-  }
-
-  #fenceBehind(before: Promise<unknown>): Promise<Fence> {
-    return quiet(
-      before.then(() => this.#readFence()).catch((error) => {
-        // The revision of the first of its two reads was compacted before the second.
-        if (error instanceof CompactedError) return this.#readFence();
-        throw error;
-      }).finally(() => {
-        this.#fence = this.#nextFence;
-        this.#nextFence = null;
-      }),
-    );
-  }
-
-  async #readFence(): Promise<Fence> {
-    const { signal } = this.#closing;
-    const key = bytesOf(this.#prefix);
-    const { header: { revision }, count } = await this.#keyspace.get(
-      { key, prefix: true, countOnly: true },
-      { signal },
-    );
-    if (this.#revision >= revision) return { revision, count, last: 0n };
-    if (count > COMPARED_KEYS && await this.#tellsProgress()) {
-      return { revision, count, last: null };
-    }
-    const { kvs: [last] } = await this.#keyspace.get({
-      key,
-      prefix: true,
-      keysOnly: true,
-      revision,
-      minModRevision: this.#revision + 1n,
-      sortTarget: "MOD",
-      sortOrder: "DESCEND",
-      limit: 1,
-    }, { signal });
-    return { revision, count, last: last?.modRevision ?? 0n };
-  }
-
-  /** Whether what members say of watches can be relied on. Looked up again if it could not be found out. */
-  async #tellsProgress(): Promise<boolean> {
-    const now = this.#clock.now();
-    if (this.#exact === null || (!this.#exact.yes && now > this.#exact.at + ASK_AGAIN_MS)) {
-      this.#exact = { yes: await this.#keyspace.tellsProgress?.() ?? false, at: now };
-    }
-    return this.#exact.yes;
-  }
-
-  /** Asks how far the watch is until that is far enough. Those who wait at once ask together. */
-  async #progress(revision: bigint, signal: AbortSignal): Promise<void> {
-    while (this.#revision < revision) {
-      this.#asking ??= quiet(this.#ask().finally(() => this.#asking = null));
-      const reached = await raced(this.#asking, signal);
-      await this.#reached(reached < revision ? reached : revision, signal);
-    }
-  }
-
-  async #ask(): Promise<bigint> {
-    const { signal } = this.#closing;
-    try {
-      if (this.#watch !== null) {
-        return await this.#watch.requestProgress({ timeout: PROGRESS_MS, signal });
-      }
-    } catch {
-      // It broke, or the server was busy.
-    }
-    await this.#clock.sleep(PAUSE_MS, signal);
-    return 0n;
   }
 
   // ---- requests --------------------------------------------------------------------------------
 
   #check(what: string): void {
-    if (this.#error !== undefined) throw this.#error;
-    if (this.#revision === 0n) {
+    if (this.#replica.error !== undefined) throw this.#replica.error;
+    if (this.#replica.revision === 0n) {
       throw new KvError(
         `cannot ${what} from a cache that is not ready: await ready() first`,
         code.FAILED_PRECONDITION,
@@ -597,37 +313,6 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
       }`,
     );
   }
-
-  *#range(range: CacheRange): Generator<Entry, void, undefined> {
-    this.#check("read");
-    const wanted = storeRangeOf(range);
-    let store = this.#store;
-    let entries = store.range(wanted);
-    for (;;) {
-      const { done, value } = entries.next();
-      if (done) return;
-      yield value;
-      if (store === this.#store) continue;
-      // All keys were read anew: it goes on behind this one.
-      store = this.#store;
-      entries = store.range(
-        wanted.reverse ? { ...wanted, end: value.key } : { ...wanted, from: `${value.key}\0` },
-      );
-    }
-  }
 }
 
 quietMethods(Cache, ["ready", "waitForRevision", "sync", "close"]);
-
-/** How far the cluster was at a moment. */
-interface Fence {
-  /** The store's revision. */
-  readonly revision: bigint;
-  /** Keys of the prefix. */
-  readonly count: number;
-  /**
-   * Revision of the last change of those of them that the cache had not seen; 0n if there is none, null
-   * if there are too many to look at.
-   */
-  readonly last: bigint | null;
-}

@@ -12,6 +12,7 @@ import { connect, formatOf, GLOBAL_FLAGS, timeoutOf, withEnvironment } from "./c
 import { KEY_COMMANDS } from "./keys.ts";
 import { LEASE_COMMANDS } from "./leases.ts";
 import { LOCK_COMMANDS } from "./locks.ts";
+import { ENDPOINT_COMMANDS } from "./endpoints.ts";
 import { MEMBER_COMMANDS } from "./members.ts";
 import { TXN_COMMANDS } from "./txn.ts";
 import { USER_COMMANDS } from "./users.ts";
@@ -28,6 +29,7 @@ const COMMANDS: Commands = {
   ...LEASE_COMMANDS,
   ...LOCK_COMMANDS,
   ...MEMBER_COMMANDS,
+  ...ENDPOINT_COMMANDS,
   ...USER_COMMANDS,
 };
 

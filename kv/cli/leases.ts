@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { systemClock } from "../clock.ts";
 import { KvError } from "../errors.ts";
 import { FAILURE, hexId, UsageError } from "./arguments.ts";
 import { type Commands, show, showChange } from "./command_table.ts";
@@ -131,14 +132,5 @@ async function renew<T>(promise: Promise<T>): Promise<[T, undefined] | [undefine
 
 /** Waits; ends early when the user ends it. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end);
-    if (signal.aborted) end();
-  });
+  return systemClock.sleep(ms, signal).catch(() => {});
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { after, systemClock } from "../clock.ts";
 import type { KeyValue } from "../key_value.ts";
 import type { KeySelector } from "../types.ts";
 import { UsageError } from "./arguments.ts";
@@ -69,10 +70,10 @@ export async function liveKeys(cli: Cli, selector: KeySelector): Promise<void> {
   let changes = 0;
   await onScreen(cli, async (draw) => {
     let drawnAt = 0;
-    let timer: ReturnType<typeof setTimeout> | undefined;
+    let disarm: (() => void) | undefined;
     const picture = () => {
-      timer = undefined;
-      drawnAt = performance.now();
+      disarm = undefined;
+      drawnAt = systemClock.now();
       return draw(keysPicture(cli, now.values(), changes, revision));
     };
     await picture();
@@ -83,9 +84,10 @@ export async function liveKeys(cli: Cli, selector: KeySelector): Promise<void> {
         else if (now.size < MAX_KEYS || now.has(kv.key)) now.set(kv.key, kv);
       }
       ({ revision } = response.header);
-      timer ??= setTimeout(picture, Math.max(0, drawnAt + FRAME_MS - performance.now()));
+      const left = Math.max(0, drawnAt + FRAME_MS - systemClock.now());
+      disarm ??= after(systemClock, left, picture);
     }
-    clearTimeout(timer);
+    disarm?.();
   });
 }
 

@@ -1,4 +1,4 @@
-import { MAX_TIMER_MS, SYSTEM_TIME, Timer } from "../../http/engine.ts";
+import { MAX_TIMER_MS, type Time, Timer, type TimerWheel } from "../../http/engine.ts";
 import type { Cluster } from "./cluster.ts";
 
 /** Milliseconds one look at the members may take. */
@@ -11,14 +11,16 @@ const SYNC_TIMEOUT_MS = 5_000;
 export class AutoSync extends Timer {
   readonly #cluster: Cluster;
   readonly #interval: number;
+  readonly #timers: TimerWheel;
   #stopped = false;
 
   /** `interval` milliseconds between two looks. */
-  constructor(cluster: Cluster, interval: number) {
+  constructor(cluster: Cluster, interval: number, time: Time) {
     super();
+    this.#timers = time.timers;
     this.#cluster = cluster;
     this.#interval = Math.min(MAX_TIMER_MS, interval);
-    SYSTEM_TIME.timers.add(this, this.#interval);
+    this.#timers.add(this, this.#interval);
   }
 
   override get background(): boolean {
@@ -27,13 +29,13 @@ export class AutoSync extends Timer {
 
   onTimeout(): void {
     this.#cluster.sync(SYNC_TIMEOUT_MS).catch(() => {}).finally(() => {
-      if (!this.#stopped) SYSTEM_TIME.timers.add(this, this.#interval);
+      if (!this.#stopped) this.#timers.add(this, this.#interval);
     });
   }
 
   /** Ends it. */
   stop(): void {
     this.#stopped = true;
-    SYSTEM_TIME.timers.remove(this);
+    this.#timers.remove(this);
   }
 }

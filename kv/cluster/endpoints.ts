@@ -11,6 +11,7 @@ import {
   MAX_TIMER_MS,
   optionNames,
 } from "../../http/engine.ts";
+import { after, systemClock } from "../clock.ts";
 import type { Member } from "./types.ts";
 
 /** Endpoints that members, or a name server, may bring. */
@@ -77,10 +78,10 @@ export async function discoverEndpoints(
   const ask = async (service: string, scheme: string) =>
     await srv(resolver, `_${service}${suffix}._tcp.${domain}`, scheme);
   let late = false;
-  const timer = setTimeout(() => {
+  const disarm = after(systemClock, Math.min(timeout, MAX_TIMER_MS), () => {
     late = true;
     resolver.cancel();
-  }, Math.min(timeout, MAX_TIMER_MS));
+  });
   try {
     return await ask("etcd-client-ssl", "https").catch((error) => {
       if (late) throw error;
@@ -90,7 +91,7 @@ export async function discoverEndpoints(
     const reason = late ? `no answer within ${timeout} ms` : messageOf(error);
     throw new Error(`Cannot find SRV records of etcd for ${domain}: ${reason}`, { cause: error });
   } finally {
-    clearTimeout(timer);
+    disarm();
   }
 }
 

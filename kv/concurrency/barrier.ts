@@ -1,6 +1,6 @@
 import { code } from "../../grpc/mod.ts";
 import { checkOptions, optionNames, quietMethods } from "../../http/engine.ts";
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, clockOf } from "../clock.ts";
 import { CompactedError, KvError } from "../errors.ts";
 import type { Keyspace } from "../keyspace.ts";
 import { checkName, unique } from "./holder.ts";
@@ -33,7 +33,7 @@ export class Barrier {
   }
 
   static {
-    newBarrier = (keyspace, name, clock = systemClock) => {
+    newBarrier = (keyspace, name, clock = clockOf(keyspace)) => {
       checkName("make a barrier", name);
       return new Barrier(keyspace, name, clock);
     };

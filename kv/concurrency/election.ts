@@ -1,5 +1,5 @@
 import { checkOptions, checkSignal, optionNames, quietMethods } from "../../http/engine.ts";
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, clockOf } from "../clock.ts";
 import { CompactedError, OwnershipLostError } from "../errors.ts";
 import type { KeyValue } from "../key_value.ts";
 import type { Keyspace } from "../keyspace.ts";
@@ -57,7 +57,7 @@ export class Election {
   }
 
   static {
-    newElection = (keyspace, name, clock = systemClock) => {
+    newElection = (keyspace, name, clock = clockOf(keyspace)) => {
       checkName("hold an election", name);
       return new Election(keyspace, name, clock);
     };

@@ -1,5 +1,5 @@
 import { checkBoolean, checkOptions, optionNames, quietMethods } from "../../http/engine.ts";
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, clockOf } from "../clock.ts";
 import type { Keyspace } from "../keyspace.ts";
 import type { Comparison } from "../types.ts";
 import { Claim } from "./claim.ts";
@@ -78,7 +78,7 @@ export class Lock implements AsyncDisposable {
   }
 
   static {
-    takeLock = async (keyspace, name, mode, options = {}, clock = systemClock) => {
+    takeLock = async (keyspace, name, mode, options = {}, clock = clockOf(keyspace)) => {
       checkName("lock", name);
       checkOptions("lock", NAMES, options);
       checkBoolean("lock", "try", options.try);

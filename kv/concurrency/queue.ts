@@ -1,5 +1,5 @@
 import { checkCount, checkOptions, optionNames, quietMethods } from "../../http/engine.ts";
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, clockOf } from "../clock.ts";
 import type { KeyValue } from "../key_value.ts";
 import type { Keyspace } from "../keyspace.ts";
 import type { Bytes, CallOptions, GetRequest } from "../types.ts";
@@ -39,7 +39,7 @@ export class Queue implements AsyncIterable<KeyValue> {
   }
 
   static {
-    newQueue = (keyspace, name, clock = systemClock) => {
+    newQueue = (keyspace, name, clock = clockOf(keyspace)) => {
       checkName("make a queue", name);
       return new Queue(keyspace, name, clock);
     };
@@ -89,7 +89,7 @@ export class PriorityQueue implements AsyncIterable<KeyValue> {
   }
 
   static {
-    newPriorityQueue = (keyspace, name, clock = systemClock) => {
+    newPriorityQueue = (keyspace, name, clock = clockOf(keyspace)) => {
       checkName("make a queue", name);
       return new PriorityQueue(keyspace, name, clock);
     };

@@ -1,6 +1,6 @@
 import { checkNumber, checkOptions, optionNames, quietMethods } from "../../http/engine.ts";
 import { binaryOf } from "../binary.ts";
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, clockOf } from "../clock.ts";
 import type { Keyspace } from "../keyspace.ts";
 import { KvError } from "../errors.ts";
 import type { Int64 } from "../types.ts";
@@ -77,7 +77,7 @@ export class Session implements AsyncDisposable {
     partsOf = (session) => session.#parts;
     isSession = (value): value is Session =>
       typeof value === "object" && value !== null && #parts in value;
-    openSession = async (keyspace, options = {}, clock = systemClock) => {
+    openSession = async (keyspace, options = {}, clock = clockOf(keyspace)) => {
       checkOptions("open a session", NAMES, options);
       const { ttl, lease } = options;
       checkNumber("open a session", "ttl", ttl, 1);

@@ -1,7 +1,7 @@
 import { checkChoice, checkCount, checkOptions, optionNames } from "../../http/engine.ts";
 import { reopenDelay } from "../backoff.ts";
 import { binaryOf } from "../binary.ts";
-import { type Clock, systemClock } from "../clock.ts";
+import { type Clock, clockOf } from "../clock.ts";
 import { CompactedError, TransactionConflictError } from "../errors.ts";
 import type { Keyspace } from "../keyspace.ts";
 import type { KeyValue } from "../key_value.ts";
@@ -210,7 +210,7 @@ export async function runTransaction<T>(
   keyspace: Keyspace,
   fn: (tx: Transaction) => T | Promise<T>,
   options: TransactionOptions = {},
-  clock: Clock = systemClock,
+  clock: Clock = clockOf(keyspace),
 ): Promise<TransactionResult<T>> {
   if (typeof fn !== "function") {
     throw new TypeError("Cannot carry a transaction out without the function that makes it");

@@ -4,8 +4,8 @@
  * @module
  */
 import { type Conn, newClient as newConn } from "../../grpc/mod.ts";
+import type { Time } from "../../http/engine.ts";
 import { Calls } from "../calls.ts";
-import type { Clock } from "../clock.ts";
 import type { Credentials } from "../credentials.ts";
 import { type Settings, targetsOf } from "../endpoints.ts";
 import { ClientClosedError } from "../errors.ts";
@@ -15,7 +15,7 @@ import { type MaintenanceService, maintenanceService } from "./service.ts";
 /** Who makes the calls. */
 interface MemberLinksOptions {
   readonly settings: Settings;
-  readonly clock: Clock;
+  readonly time: Time;
   readonly credentials: Credentials | undefined;
   readonly observer: Observer | undefined;
 }

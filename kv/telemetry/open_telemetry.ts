@@ -4,6 +4,7 @@
  * @module
  */
 import { codeName } from "../../grpc/mod.ts";
+import { systemClock } from "../clock.ts";
 import { KvError } from "../errors.ts";
 import type { CallObserver, KvEvent, Observer } from "../observer.ts";
 
@@ -59,12 +60,12 @@ export async function openTelemetry(): Promise<Observer> {
       );
       const headers: Record<string, string> = {};
       propagation.inject(trace.setSpan(parent, span), headers);
-      const start = performance.now();
+      const start = systemClock.now();
       return {
         headers: Object.keys(headers).length === 0 ? undefined : headers,
         ended({ attempts, error }) {
           const failure = error === undefined ? {} : failureOf(error);
-          duration.record((performance.now() - start) / 1_000, { ...attributes, ...failure });
+          duration.record((systemClock.now() - start) / 1_000, { ...attributes, ...failure });
           span.setAttributes({ "etcd.client.attempts": attempts, ...failure });
           if (error !== undefined) {
             span.setStatus({ code: SpanStatusCode.ERROR, message: error.message });

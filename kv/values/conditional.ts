@@ -7,7 +7,7 @@
 import { checkCount, checkOptions, optionNames } from "../../http/engine.ts";
 import { code } from "../../grpc/mod.ts";
 import { bag } from "../calls.ts";
-import { systemClock } from "../clock.ts";
+import { type Clock, clockOf } from "../clock.ts";
 import { KvError, UnknownOutcomeError } from "../errors.ts";
 import { check, int64 } from "../fields.ts";
 import type { KeyValue } from "../key_value.ts";
@@ -133,7 +133,8 @@ export async function update(
   const given: UpdateOptions = typeof options === "number" ? { timeout: options } : options;
   const { conflicts = CONFLICTS, lease, ...callOptions } = given;
   checkCount("update", "conflicts", conflicts);
-  const deadline = deadlineOf(callOptions);
+  const clock = clockOf(keys);
+  const deadline = deadlineOf(callOptions, clock);
   const read = await keys.get({ key }, deadline());
   let { header } = read;
   let kv = read.kvs[0];
@@ -163,7 +164,7 @@ export async function update(
       );
     }
     ({ header, kv } = { kv: undefined, ...written });
-    await systemClock.sleep(
+    await clock.sleep(
       Math.min(MAX_PAUSE_MS, PAUSE_MS * 2 ** Math.min(lost, 10)) * Math.random(),
       callOptions.signal,
     ).catch(() => {});
@@ -196,9 +197,9 @@ async function attemptOf(
 }
 
 /** Options of each call of an update: its time is for all of them. */
-function deadlineOf(options: CallOptions): () => CallOptions {
+function deadlineOf(options: CallOptions, clock: Clock): () => CallOptions {
   const { timeout } = bag(options, undefined);
   if (timeout === undefined) return () => options;
-  const end = systemClock.now() + timeout;
-  return () => ({ ...options, timeout: Math.max(0, end - systemClock.now()) });
+  const end = clock.now() + timeout;
+  return () => ({ ...options, timeout: Math.max(0, end - clock.now()) });
 }

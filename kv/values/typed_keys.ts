@@ -5,7 +5,7 @@ import type { KeyValue } from "../key_value.ts";
 import type { Keyspace } from "../keyspace.ts";
 import { Scan, type ScanRequest } from "../scan.ts";
 import type { Bytes, CallOptions, Int64, PutResponse, WatchEvent, WatchRequest } from "../types.ts";
-import type { Watch } from "../watch.ts";
+import type { Watch } from "../watch/watch.ts";
 import type { Codec } from "./codec.ts";
 import { type ConditionalResponse, putIf, update, type UpdateOptions } from "./conditional.ts";
 

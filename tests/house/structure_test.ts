@@ -58,6 +58,61 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     wire: "codec",
     codec: "",
   },
+  kv: {
+    "mod.ts":
+      "cli client.ts namespace.ts keyspace_client.ts concurrency cache values scan.ts keyspace.ts auth cluster maintenance telemetry watch wait.ts endpoints.ts credentials.ts observer.ts errors.ts types.ts server_errors.ts key_value.ts",
+    server: "schema.ts clock.ts server_errors.ts wire.ts",
+    cli:
+      "client.ts auth cluster maintenance endpoints.ts errors.ts clock.ts types.ts key_value.ts range.ts",
+    "client.ts":
+      "namespace.ts range_stream.ts keyspace_client.ts scan.ts auth cluster maintenance telemetry watch lease txn.ts calls.ts endpoints.ts ops.ts schema.ts credentials.ts observer.ts clock.ts types.ts key_value.ts",
+    "namespace.ts":
+      "keyspace_client.ts scan.ts keyspace.ts watch fields.ts errors.ts clock.ts types.ts key_value.ts range.ts json.ts",
+    "range_stream.ts":
+      "scan.ts keyspace.ts calls.ts retry.ts ops.ts errors.ts types.ts key_value.ts wire.ts",
+    "keyspace_client.ts":
+      "concurrency cache values scan.ts keyspace.ts watch types.ts key_value.ts",
+    concurrency:
+      "keyspace.ts wait.ts errors.ts backoff.ts clock.ts binary.ts types.ts key_value.ts",
+    cache:
+      "scan.ts keyspace.ts watch wait.ts errors.ts backoff.ts clock.ts binary.ts types.ts key_value.ts range.ts",
+    values: "scan.ts keyspace.ts watch calls.ts fields.ts errors.ts clock.ts types.ts key_value.ts",
+    "scan.ts": "keyspace.ts fields.ts errors.ts types.ts key_value.ts",
+    "keyspace.ts": "watch types.ts",
+    auth:
+      "calls.ts wait.ts ops.ts schema.ts credentials.ts fields.ts errors.ts clock.ts types.ts server_errors.ts wire.ts json.ts",
+    cluster: "calls.ts ops.ts schema.ts fields.ts errors.ts clock.ts types.ts wire.ts json.ts",
+    maintenance:
+      "calls.ts endpoints.ts ops.ts schema.ts credentials.ts observer.ts fields.ts errors.ts types.ts wire.ts json.ts",
+    telemetry: "observer.ts errors.ts clock.ts",
+    watch:
+      "endless_stream.ts calls.ts wait.ts retry.ts endpoints.ts ops.ts schema.ts credentials.ts errors.ts clock.ts types.ts wire.ts",
+    lease: "endless_stream.ts calls.ts retry.ts ops.ts schema.ts errors.ts types.ts wire.ts",
+    "txn.ts": "ops.ts fields.ts types.ts wire.ts",
+    "endless_stream.ts": "calls.ts errors.ts backoff.ts",
+    "calls.ts":
+      "wait.ts retry.ts endpoints.ts schema.ts credentials.ts observer.ts errors.ts clock.ts explain.ts types.ts",
+    "wait.ts": "errors.ts backoff.ts clock.ts",
+    "retry.ts": "errors.ts server_errors.ts",
+    "endpoints.ts": "credentials.ts observer.ts errors.ts",
+    "ops.ts": "fields.ts types.ts key_value.ts wire.ts json.ts",
+    "schema.ts": "proto wire.ts",
+    "credentials.ts": "server_errors.ts",
+    "observer.ts": "errors.ts",
+    "fields.ts": "types.ts range.ts",
+    "errors.ts": "explain.ts server_errors.ts json.ts",
+    "clock.ts": "",
+    "explain.ts": "server_errors.ts",
+    "binary.ts": "types.ts",
+    "types.ts": "key_value.ts",
+    "server_errors.ts": "",
+    "key_value.ts": "wire.ts json.ts",
+    "backoff.ts": "",
+    "range.ts": "",
+    "wire.ts": "",
+    "json.ts": "",
+    proto: "",
+  },
   protoc: {
     "mod.ts": "cli loader.ts types lex limits.ts attempt.ts",
     cli: "loader.ts types lex",

@@ -3,8 +3,9 @@ import { code } from "../../grpc/mod.ts";
 import { kv } from "@sluice/sluice";
 import { creates, drain, fakeEtcd, header } from "../../support/fake_etcd.ts";
 import { rejected } from "../../support/kv.ts";
-import { Watcher } from "../../kv/watcher.ts";
-import { WatchState } from "../../kv/watch_state.ts";
+import { SYSTEM_TIME } from "../../http/time/time.ts";
+import { Watcher } from "../../kv/watch/watcher.ts";
+import { WatchState } from "../../kv/watch/watch_state.ts";
 
 /** Each asynchronous method, on a client whose server is not there. */
 const FAILING: Readonly<Record<string, (client: kv.Client) => Promise<unknown>>> = {
@@ -109,7 +110,7 @@ Deno.test("times of a watch mean what they mean everywhere", async () => {
 Deno.test("reading a watch costs the same however much waits", async () => {
   const count = 150_000;
   const watcher = new Watcher(
-    { attach() {}, detach() {}, askProgress() {}, backlog: 0 },
+    { attach() {}, detach() {}, askProgress() {}, time: SYSTEM_TIME, backlog: 0 },
     {
       request: { progressNotify: true } as ConstructorParameters<typeof Watcher>[1]["request"],
       state: new WatchState(1n, 0n, 0n),

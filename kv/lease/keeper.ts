@@ -7,14 +7,14 @@
  *
  * @module
  */
-import { abort, tell, tellError } from "../http/engine.ts";
-import { type CallOptions as GrpcCallOptions, type CallStream, code } from "../grpc/mod.ts";
-import type { Calls } from "./calls.ts";
-import { EndlessStream } from "./endless_stream.ts";
-import { KvError, LeaseLostError } from "./errors.ts";
-import { judgeRepeatable } from "./retry.ts";
-import { type LeaseService, withLeader } from "./schema.ts";
-import type { KeepAliveResult } from "./wire.ts";
+import { abort, tell, tellError } from "../../http/engine.ts";
+import { type CallOptions as GrpcCallOptions, type CallStream, code } from "../../grpc/mod.ts";
+import type { Calls } from "../calls.ts";
+import { EndlessStream } from "../endless_stream.ts";
+import { KvError, LeaseLostError } from "../errors.ts";
+import { judgeRepeatable } from "../retry.ts";
+import { type LeaseService, withLeader } from "../schema.ts";
+import type { KeepAliveResult } from "../wire.ts";
 
 /** Milliseconds for the first renewal of a lease whose time to live is not known yet. */
 const FIRST_RENEWAL_TIMEOUT_MS = 5_000;

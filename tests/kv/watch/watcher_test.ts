@@ -1,10 +1,11 @@
 /** What may wait for readers of watches. */
 import { assertEquals } from "@std/assert";
 import type { kv } from "@sluice/sluice";
-import { Watcher, type WatchHost } from "../../kv/watcher.ts";
-import { WatchState } from "../../kv/watch_state.ts";
-import type { EventMessage, WatchCreateMessage } from "../../kv/wire.ts";
-import { header } from "../../support/fake_etcd.ts";
+import { SYSTEM_TIME } from "../../../http/time/time.ts";
+import { Watcher, type WatchHost } from "../../../kv/watch/watcher.ts";
+import { WatchState } from "../../../kv/watch/watch_state.ts";
+import type { EventMessage, WatchCreateMessage } from "../../../kv/wire.ts";
+import { header } from "../../../support/fake_etcd.ts";
 
 const request: WatchCreateMessage = {
   key: new Uint8Array(1),
@@ -18,6 +19,7 @@ const request: WatchCreateMessage = {
 
 /** A host that notes what watches ask of it. */
 class Host implements WatchHost {
+  readonly time = SYSTEM_TIME;
   readonly asked: string[] = [];
   backlog = 0;
   attach(): void {

@@ -7,15 +7,16 @@
  *
  * @module
  */
-import { type CallOptions as GrpcCallOptions, type CallStream, code } from "../grpc/mod.ts";
-import type { Calls } from "./calls.ts";
-import { isTokenRefusal } from "./credentials.ts";
-import { type Break, EndlessStream } from "./endless_stream.ts";
-import { cancelError, HistoryLostError, isStatus, KvError } from "./errors.ts";
-import { effectOf } from "./retry.ts";
-import { type WatchService, withLeader } from "./schema.ts";
+import { type CallOptions as GrpcCallOptions, type CallStream, code } from "../../grpc/mod.ts";
+import type { Time } from "../../http/engine.ts";
+import type { Calls } from "../calls.ts";
+import { isTokenRefusal } from "../credentials.ts";
+import { type Break, EndlessStream } from "../endless_stream.ts";
+import { cancelError, HistoryLostError, isStatus, KvError } from "../errors.ts";
+import { effectOf } from "../retry.ts";
+import { type WatchService, withLeader } from "../schema.ts";
 import type { Watcher, WatchHost } from "./watcher.ts";
-import type { WatchMessage, WatchResult } from "./wire.ts";
+import type { WatchMessage, WatchResult } from "../wire.ts";
 
 /** The id in answers to creates that failed, and in progress asked for by hand. */
 const NO_ID = -1n;
@@ -60,9 +61,11 @@ export class WatchStream implements WatchHost {
   readonly #asking: Set<Watcher> = new Set();
   #askingOn: Promise<void> | null = null;
   readonly #closing: AbortController = new AbortController();
+  readonly time: Time;
   backlog = 0;
 
   constructor(options: WatchStreamOptions) {
+    this.time = options.calls.time;
     this.#options = options;
     this.#stream = new EndlessStream(this, options.calls);
   }

@@ -1,8 +1,8 @@
 import { assertEquals, assertInstanceOf } from "@std/assert";
 import { kv } from "@sluice/sluice";
-import { WatchState } from "../../kv/watch_state.ts";
-import type { WatchResult } from "../../kv/wire.ts";
-import { header, put } from "../../support/fake_etcd.ts";
+import { WatchState } from "../../../kv/watch/watch_state.ts";
+import type { WatchResult } from "../../../kv/wire.ts";
+import { header, put } from "../../../support/fake_etcd.ts";
 
 function response(fields: Partial<WatchResult>): WatchResult {
   return {

@@ -1,11 +1,12 @@
-import { abortable } from "@std/async";
-import { code } from "../grpc/mod.ts";
-import { checkTime, ready, SYSTEM_TIME, tell, Timer } from "../http/engine.ts";
-import { KvError } from "./errors.ts";
-import { readEvent, readHeader } from "./ops.ts";
-import type { WatchNotice, WatchResponse } from "./types.ts";
+import { code } from "../../grpc/mod.ts";
+import { checkTime, ready, tell, type Time, Timer } from "../../http/engine.ts";
+import type { Clock } from "../clock.ts";
+import { KvError } from "../errors.ts";
+import { readEvent, readHeader } from "../ops.ts";
+import type { WatchNotice, WatchResponse } from "../types.ts";
+import { raced } from "../wait.ts";
 import { sizeOf, type Step, type WatchState } from "./watch_state.ts";
-import type { Headed, WatchCreateMessage } from "./wire.ts";
+import type { Headed, WatchCreateMessage } from "../wire.ts";
 
 /**
  * Bytes of events that may wait for the reader of one watch. A response that comes while less than
@@ -35,6 +36,8 @@ export interface WatchHost {
   detach(watcher: Watcher): void;
   /** Asks the server how far the watch is, until it says so. */
   askProgress(watcher: Watcher): void;
+  /** The time that reads go by. */
+  readonly time: Time;
   /** Watches that have something waiting to be read. */
   backlog: number;
 }
@@ -99,7 +102,7 @@ export class Watcher {
   /** Reads that wait, in order. */
   readonly #reads = new Set<Read>();
   /** Those who want to know how far the watch is. */
-  #asking: PromiseWithResolvers<bigint>[] = [];
+  readonly #asking = new Set<PromiseWithResolvers<bigint>>();
   readonly #onNotice: WatcherOptions["onNotice"];
   /** When it was cut off, by the clock; undefined while it is not. */
   #cutAt: number | undefined;
@@ -120,6 +123,11 @@ export class Watcher {
     // Whoever opened the watch may have stopped waiting.
     promise.catch(() => {});
     this.#settle = { resolve, reject };
+  }
+
+  /** The clock that waits go by. */
+  get clock(): Clock {
+    return this.#host.time.clock;
   }
 
   /** Whether the server has accepted it. */
@@ -152,7 +160,7 @@ export class Watcher {
       read.reject(late(timeout));
     });
     this.#reads.add(read);
-    if (timeout !== Infinity) SYSTEM_TIME.timers.add(read, timeout);
+    if (timeout !== Infinity) this.#host.time.timers.add(read, timeout);
     return await read.promise;
   }
 
@@ -165,21 +173,21 @@ export class Watcher {
   }
 
   /** See {@linkcode Watch.requestProgress}. */
-  async progress(limit: AbortSignal | undefined): Promise<bigint> {
+  async progress(limit: AbortSignal): Promise<bigint> {
     if (this.#end !== null) throw this.#end.error ?? closedError();
     const asking = Promise.withResolvers<bigint>();
-    this.#asking.push(asking);
+    this.#asking.add(asking);
     this.#host.askProgress(this);
     try {
-      return await (limit === undefined ? asking.promise : abortable(asking.promise, limit));
+      return await raced(asking.promise, limit);
     } finally {
-      this.#asking = this.#asking.filter((one) => one !== asking);
+      this.#asking.delete(asking);
     }
   }
 
   /** Whether somebody wants to know how far the watch is. */
   get asked(): boolean {
-    return this.#asking.length > 0;
+    return this.#asking.size > 0;
   }
 
   // ---- from the stream -------------------------------------------------------------------------
@@ -233,10 +241,9 @@ export class Watcher {
 
   /** The server said how far the watch is, because it was asked. */
   onAnswer(result: Headed): void {
-    const asking = this.#asking;
-    this.#asking = [];
     this.#onProgress(result);
-    for (const one of asking) one.resolve(readHeader(result).revision);
+    for (const one of this.#asking) one.resolve(readHeader(result).revision);
+    this.#asking.clear();
   }
 
   /** The watch is cut off, for the `attempt`th time in a row. */
@@ -249,7 +256,7 @@ export class Watcher {
     if (this.#end !== null) return;
     for (const read of this.#reads) {
       this.#reads.delete(read);
-      SYSTEM_TIME.timers.remove(read);
+      this.#host.time.timers.remove(read);
       return read.resolve(response);
     }
     const entry: Entry = { response, size, next: null };
@@ -296,9 +303,10 @@ export class Watcher {
       error ?? new KvError("the watch was closed before the server accepted it", code.CANCELLED),
     );
     this.#settle = null;
-    for (const one of this.#asking.splice(0)) one.reject(error ?? closedError());
+    for (const one of this.#asking) one.reject(error ?? closedError());
+    this.#asking.clear();
     for (const read of this.#reads) {
-      SYSTEM_TIME.timers.remove(read);
+      this.#host.time.timers.remove(read);
       if (error === null) read.resolve(null);
       else read.reject(error);
     }

@@ -1,8 +1,7 @@
-import { code } from "../grpc/mod.ts";
-import { MAX_TIMER_MS, quiet } from "../http/engine.ts";
-import { bag } from "./calls.ts";
-import { cancelled, KvError } from "./errors.ts";
-import type { CallOptions, WatchResponse } from "./types.ts";
+import { quiet } from "../../http/engine.ts";
+import { bag } from "../calls.ts";
+import type { CallOptions, WatchResponse } from "../types.ts";
+import { waiting } from "../wait.ts";
 import type { Watcher } from "./watcher.ts";
 
 /** Makes another response of a response. */
@@ -74,20 +73,13 @@ export class Watch implements AsyncIterable<WatchResponse>, Disposable, AsyncDis
 
   async #progress(options: number | CallOptions | undefined): Promise<bigint> {
     const { timeout, signal } = bag(options, undefined);
-    const limits = signal === undefined ? [] : [signal];
-    const inTime = timeout !== undefined && timeout <= MAX_TIMER_MS
-      ? AbortSignal.timeout(timeout)
-      : undefined;
-    if (inTime !== undefined) limits.push(inTime);
-    try {
-      return await this.#watcher.progress(
-        limits.length === 0 ? undefined : AbortSignal.any(limits),
-      );
-    } catch (error) {
-      if (signal?.aborted) throw cancelled("requestProgress", signal);
-      if (!inTime?.aborted) throw error;
-      throw new KvError("the server did not say how far the watch is", code.DEADLINE_EXCEEDED);
-    }
+    const watcher = this.#watcher;
+    return await waiting(
+      "requestProgress",
+      { timeout, signal },
+      watcher.clock,
+      (ended) => watcher.progress(ended),
+    );
   }
 
   /**

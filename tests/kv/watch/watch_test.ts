@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { grpc, kv } from "@sluice/sluice";
-import { MAX_QUEUED_BYTES } from "../../kv/watcher.ts";
-import { etcdTest, PROGRESS_FLAG, readEvents, rejected } from "../../support/kv.ts";
+import { MAX_QUEUED_BYTES } from "../../../kv/watch/watcher.ts";
+import { etcdTest, PROGRESS_FLAG, readEvents, rejected } from "../../../support/kv.ts";
 
 const { code } = grpc;
 

@@ -15,8 +15,8 @@
  *
  * @module
  */
-import { cancelError, CompactedError, HistoryLostError, type KvError } from "./errors.ts";
-import type { EventMessage, WatchResult } from "./wire.ts";
+import { cancelError, CompactedError, HistoryLostError, type KvError } from "../errors.ts";
+import type { EventMessage, WatchResult } from "../wire.ts";
 
 /** What a response means for its watch. */
 export type Step =
