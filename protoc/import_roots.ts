@@ -62,6 +62,7 @@ export async function findFiles(
       continue;
     }
     const files = located.isDirectory ? await listProtos(located.path, 0) : [located.path];
+    if (files.length === 0) complain(shown, "Directory has no .proto files.");
     for (const file of files) {
       const name = roots.nameOf(file);
       if (name !== undefined) names.add(name);

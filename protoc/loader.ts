@@ -35,6 +35,12 @@ export interface LoaderOptions {
    */
   readonly retainOptions?: boolean;
   /**
+   * Take files of `edition = "UNSTABLE"`, as `protoc --experimental_editions` does.
+   *
+   * @default {false}
+   */
+  readonly experimentalEditions?: boolean;
+  /**
    * The constants `types` of modules that `--types` wrote. A text they were not written for is
    * refused, with the messages, enums and services that differ.
    */
@@ -50,6 +56,7 @@ export const LOADER_NAMES: readonly string[] = optionNames<LoaderOptions>({
   resolve: true,
   sourceInfo: true,
   retainOptions: true,
+  experimentalEditions: true,
   types: true,
 });
 
@@ -117,12 +124,14 @@ export class Loader {
     checkCallback("make a loader", "resolve", options.resolve);
     checkBoolean("make a loader", "sourceInfo", options.sourceInfo);
     checkBoolean("make a loader", "retainOptions", options.retainOptions);
+    checkBoolean("make a loader", "experimentalEditions", options.experimentalEditions);
     this.loaded = this.#loaded;
     this.#resolve = options.resolve;
     this.#types = checkTypes(options.types);
     this.#compiler = new Compiler({
       sourceInfo: options.sourceInfo ?? false,
       retainOptions: options.retainOptions ?? false,
+      experimentalEditions: options.experimentalEditions ?? false,
     });
   }
 

@@ -10,6 +10,8 @@ interface CompilerOptions {
   readonly sourceInfo?: boolean;
   /** Keep options that are for the source only. */
   readonly retainOptions?: boolean;
+  /** Take `edition = "UNSTABLE"`. */
+  readonly experimentalEditions?: boolean;
 }
 
 /** Result of a run. */
@@ -37,10 +39,11 @@ export class Compiler {
   readonly #state: CompilerState;
 
   constructor(options: CompilerOptions = {}) {
-    const { sourceInfo, retainOptions } = options;
+    const { sourceInfo = false, retainOptions, experimentalEditions = false } = options;
     this.#state = {
       options: {
-        sourceInfo: sourceInfo ?? false,
+        sourceInfo,
+        experimentalEditions,
         known: retainOptions ? knownFields() : undefined,
       },
       table: new SymbolTable(),

@@ -14,6 +14,8 @@ import { checkFile } from "./phases.ts";
 interface RunOptions {
   /** Keep locations and comments. */
   readonly sourceInfo?: boolean;
+  /** Take `edition = "UNSTABLE"`. */
+  readonly experimentalEditions?: boolean;
   /** Keep options that are for the source only, and all as they were stated. */
   readonly known?: KnownFields | undefined;
 }
@@ -184,6 +186,7 @@ export class Run {
       recordsPaths: info !== undefined,
       keepsStatements: options.known !== undefined,
       isDirectInput: this.#requested.has(file.name),
+      allowsUnstable: options.experimentalEditions ?? false,
       report: (offset, message, isWarning) =>
         this.#report(file, file.name, offset, message, isWarning),
       builtinType,

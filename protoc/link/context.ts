@@ -29,6 +29,8 @@ export class LinkContext {
   readonly keepsStatements: boolean;
   /** The file was asked for by name, not only imported: unused imports are warned about. */
   readonly isDirectInput: boolean;
+  /** Whether `edition = "UNSTABLE"` may be asked for. */
+  readonly allowsUnstable: boolean;
   /** Options to interpret, in protoc's order. */
   readonly pending: PendingOptions[] = [];
   /** Messages with a field that was given a JSON name. */
@@ -46,6 +48,7 @@ export class LinkContext {
     this.recordsPaths = init.recordsPaths;
     this.keepsStatements = init.keepsStatements;
     this.isDirectInput = init.isDirectInput;
+    this.allowsUnstable = init.allowsUnstable;
     this.#report = init.report;
     this.#builtinType = init.builtinType;
   }
@@ -90,6 +93,7 @@ interface LinkContextInit {
   readonly recordsPaths: boolean;
   readonly keepsStatements: boolean;
   readonly isDirectInput: boolean;
+  readonly allowsUnstable: boolean;
   /** Takes errors and warnings; a negative offset means the file as a whole. */
   readonly report: (offset: number, message: string, isWarning: boolean) => void;
   /** A message of the built-in descriptor.proto by full name. */

@@ -14,7 +14,7 @@ const COLLISION_OPT_OUT =
 /** Names of accessors that generated code may give a field. */
 const accessorPrefixes = ["has_", "get_", "set_", "clear_"];
 
-/** Under editions from 2024 on, names must follow the style guide (`enforce_naming_style`). */
+/** Under editions, from 2024 on by default, names must follow the style guide (`enforce_naming_style`). */
 export function validateNamingStyle(context: LinkContext): void {
   const { file } = context;
   const check = (

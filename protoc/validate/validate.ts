@@ -38,12 +38,11 @@ function visitMessage(context: LinkContext, message: MessageNode): void {
 /** Checks that come once a file has no other errors: style, limits, visibility, lifetimes. */
 export function validateStyle(context: LinkContext): void {
   const { file } = context;
-  if (file.edition >= Edition.edition2024) {
-    validateNamingStyle(context);
-    if (!context.hadErrors && file.edition >= Edition.edition2026) validateLimits(context);
-    if (!context.hadErrors) {
-      checkNestedVisibility(file, (offset, message) => context.error(offset, message));
-    }
+  // Before lifetimes, which find that 2023 has no such feature yet.
+  if (file.edition >= Edition.edition2023) validateNamingStyle(context);
+  if (!context.hadErrors && file.edition >= Edition.edition2026) validateLimits(context);
+  if (!context.hadErrors && file.edition >= Edition.edition2024) {
+    checkNestedVisibility(file, (offset, message) => context.error(offset, message));
   }
   if (context.hadErrors) return;
   visitOptions(file, (options, target, offset) => {
@@ -57,7 +56,7 @@ export function validateStyle(context: LinkContext): void {
  */
 export function validateRequested(context: LinkContext): void {
   const { file } = context;
-  if (file.edition === Edition.unstable) {
+  if (file.edition === Edition.unstable && !context.allowsUnstable && !isExempt(file.name)) {
     context.error(
       NO_OFFSET,
       "is a file using edition UNSTABLE, which is later than the protoc maximum supported edition " +
@@ -92,6 +91,13 @@ export function validateRequested(context: LinkContext): void {
   }
   checkReservedNumbers(context);
   validateTargets(file, (message) => context.error(NO_OFFSET, message));
+}
+
+/** Folders of protobuf's own repository, whose files protoc takes in any edition. */
+const EXEMPT = ["google/protobuf/", "upb/", "conformance/test_protos/"];
+
+function isExempt(name: string): boolean {
+  return EXEMPT.some((folder) => name.startsWith(folder));
 }
 
 function checkReservedNumbers(context: LinkContext): void {

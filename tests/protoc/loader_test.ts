@@ -504,3 +504,30 @@ Deno.test("tens of thousands of missing imports take no longer than as many foun
   // Quadratic work took 15 s.
   assert(performance.now() - begun < 6000);
 });
+
+Deno.test("edition UNSTABLE is for protobuf's own folders, and for those who ask", () => {
+  const text = 'edition = "UNSTABLE"; message M {}';
+  for (
+    const name of ["google/protobuf/x.proto", "upb/x.proto", "conformance/test_protos/x.proto"]
+  ) {
+    const loader = new Loader();
+    assertEquals(loader.load(text, name).messages.length, 1);
+    assert(loader.bytes(name).toHex().endsWith("708f4e"));
+  }
+  for (const name of ["a.proto", "conformance/x.proto", "x/google/protobuf/x.proto"]) {
+    assertThrows(() => new Loader().load(text, name), ProtoError, "a file using edition UNSTABLE");
+  }
+  new Loader({ experimentalEditions: true }).load(text, "a.proto");
+});
+
+Deno.test("Loader.loadAll() says when a directory has nothing to load", async () => {
+  await withFiles(tree, async (directory) => {
+    const empty = join(directory, "empty");
+    await Deno.mkdir(empty);
+    await assertRejects(
+      () => new Loader().loadAll([empty], { roots: [directory] }),
+      ProtoError,
+      "empty: Directory has no .proto files.",
+    );
+  });
+});
