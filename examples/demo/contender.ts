@@ -9,7 +9,8 @@ const TTL = 10;
 
 /** Where a contender stands. */
 export type Standing =
-  | { readonly is: "idle" }
+  /** `fault`: why it no longer waits or holds, if it did not want to end that. */
+  | { readonly is: "idle"; readonly fault: string }
   | { readonly is: "waiting"; readonly abort: AbortController }
   | { readonly is: "holding"; readonly lock: kv.Lock };
 
@@ -17,7 +18,7 @@ export type Standing =
 export class Contender {
   readonly #locks: kv.Namespace;
   readonly #changed: () => void;
-  #standing: Standing = { is: "idle" };
+  #standing: Standing = { is: "idle", fault: "" };
   /** The lock as it was held last: what is written under it is refused once it is gone. */
   #last: kv.Lock | null = null;
 
@@ -42,21 +43,22 @@ export class Contender {
     this.#stand({ is: "waiting", abort });
     this.#locks.lock(LOCK, { ttl: TTL, signal: abort.signal }).then(
       (lock) => this.#hold(lock, abort),
-      () => this.#stand({ is: "idle" }),
+      (error) => this.#stand({ is: "idle", fault: abort.signal.aborted ? "" : error.message }),
     );
   }
 
   #hold(lock: kv.Lock, abort: AbortController): void {
     if (abort.signal.aborted) {
       lock.release().catch(() => {});
-      return this.#stand({ is: "idle" });
+      return this.#stand({ is: "idle", fault: "" });
     }
     this.#last = lock;
     this.#stand({ is: "holding", lock });
-    // Released, or lost: the signal says so before anybody else can hold it.
+    // Lost: the signal says so before anybody else can hold it.
     lock.signal.addEventListener("abort", () => {
       const now = this.#standing;
-      if (now.is === "holding" && now.lock === lock) this.#stand({ is: "idle" });
+      if (now.is !== "holding" || now.lock !== lock) return;
+      this.#stand({ is: "idle", fault: String(lock.signal.reason?.message) });
     }, { once: true });
   }
 
@@ -64,7 +66,9 @@ export class Contender {
   async release(): Promise<void> {
     const now = this.#standing;
     if (now.is === "waiting") now.abort.abort();
-    if (now.is === "holding") await now.lock.release();
+    if (now.is !== "holding") return;
+    this.#stand({ is: "idle", fault: "" });
+    await now.lock.release();
   }
 
   /** Writes under the lock held last. False if it is not held any more: nothing was written then. */

@@ -114,6 +114,6 @@ function initial(field: DescField): string | boolean {
   }
   if (field.fieldKind !== "scalar") return "";
   const value = field.getDefaultValue();
-  if (typeof value === "boolean") return value;
+  if (field.scalar === ScalarType.BOOL) return value === true;
   return value === undefined || value instanceof Uint8Array ? "" : String(value);
 }

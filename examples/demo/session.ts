@@ -38,10 +38,16 @@ export async function runSession(
   const demo = backend.client.namespace(PREFIX);
   const keys = demo.namespace("keys/");
   const locks = demo.namespace("locks/");
-  const contenders = CONTENDERS.map((name, index) => {
+  const contenders = CONTENDERS.map((_, index) => {
     const contender: Contender = new Contender(locks, () => {
-      const { standing: { is: state }, token } = contender;
-      send({ is: "lock", contender: index, name, state, token: token === null ? "" : `${token}` });
+      const { standing, token } = contender;
+      send({
+        is: "lock",
+        contender: index,
+        state: standing.is,
+        token: token === null ? "" : String(token),
+        fault: standing.is === "idle" ? standing.fault : "",
+      });
     });
     return contender;
   });

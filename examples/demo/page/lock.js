@@ -59,5 +59,6 @@ export function showLock(live) {
   });
   live.addEventListener("lock", ({ detail }) => {
     cards[detail.contender]?.show(detail.state, detail.token);
+    if (detail.fault !== "") tellOutcome(outcome, false, detail.fault);
   });
 }
