@@ -191,7 +191,9 @@ export class ServerCall extends ReplyStream implements Call {
   }
 
   protected onFault(error: ConnectError): void {
-    this.fail(error);
+    if (error.code !== Code.ResourceExhausted) return this.fail(error);
+    // In grpc-go's words: clients tell from them that the limit is not their own.
+    this.fail(new ConnectError(`grpc: ${error.rawMessage}`, error.code));
   }
 
   protected onMessagesEnd(): void {

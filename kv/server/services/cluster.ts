@@ -45,7 +45,6 @@ export function clusterHandlers(node: Node): Handlers {
     },
     MemberUpdate: ({ ID, peerURLs }: WithId & { peerURLs: readonly string[] }, caller: Caller) => {
       node.guard.root(caller);
-      checkUrls(peerURLs);
       checkId(ID);
       node.peerUrls = [...peerURLs];
       return answer();

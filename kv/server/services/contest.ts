@@ -30,6 +30,12 @@ export interface Candidate {
   readonly lease: bigint;
 }
 
+/** A candidate that stands in a contest. */
+interface Entry extends Candidate {
+  /** The revision of the store when it began to. */
+  readonly since: number;
+}
+
 const NONE = new Uint8Array(0);
 
 /** What is wrong with locks and elections has no code of its own in etcd. */
@@ -60,39 +66,57 @@ export class Contests {
     }
   }
 
-  /** Puts the caller's key, if it is not there, and waits until all before it are gone. */
-  async win(
+  /**
+   * Waits for a lock: puts the caller's key, if it is not there, and waits until all before it are gone.
+   * `since` is the revision then.
+   */
+  async lock(name: Uint8Array, lease: bigint, caller: Contender): Promise<Entry> {
+    const entry = await this.#step(() => this.#enter(name, lease, undefined, caller));
+    if (!await this.#waitForFirst(name, entry, caller.signal)) return entry;
+    const { mvcc } = this.#node.state;
+    if (mvcc.get(textOfKey(entry.key)) === undefined) throw plain("mutex: session is expired");
+    return { ...entry, since: mvcc.revision };
+  }
+
+  /** Waits to be elected: as for a lock, with a value the key is given if it has another. */
+  async campaign(
     name: Uint8Array,
     lease: bigint,
     value: Uint8Array,
     caller: Contender,
-  ): Promise<Candidate> {
+  ): Promise<Entry> {
     const entry = await this.#step(() => this.#enter(name, lease, value, caller));
+    await this.#waitForFirst(name, entry, caller.signal);
+    return entry;
+  }
+
+  /** Waits until no key stands before an entry, and says whether one did. Who gives up loses the key. */
+  async #waitForFirst(name: Uint8Array, entry: Entry, signal: AbortSignal): Promise<boolean> {
     try {
-      await this.#step(() => this.#waitForFirst(prefixOf(name), entry, caller.signal));
+      return await this.#step(() => this.#waitForOthers(prefixOf(name), entry, signal));
     } catch (error) {
-      this.#node.state.deleteRange({ key: entry.key, rangeEnd: NONE, prevKv: false });
+      await this.#node.answer(() => {
+        const { mvcc } = this.#node.state;
+        if (mvcc.get(textOfKey(entry.key))?.createRevision !== entry.revision) return;
+        this.#node.state.deleteRange({ key: entry.key, rangeEnd: NONE, prevKv: false });
+      });
       throw error;
     }
-    if (this.#node.state.mvcc.get(textOfKey(entry.key))?.createRevision !== entry.revision) {
-      throw plain("mutex: session is expired");
-    }
-    return entry;
   }
 
   #enter(
     name: Uint8Array,
     given: bigint,
-    value: Uint8Array,
+    value: Uint8Array | undefined,
     caller: Contender,
-  ): Candidate | Promise<Candidate> {
+  ): Entry | Promise<Entry> {
     const node = this.#node;
     return node.answer(() => {
       const lease = given === 0n ? node.grant(0n, LEASE_TTL).id : given;
       const key = bytesOfKey(`${prefixOf(name)}${lease.toString(16)}`);
       const put: PutMessage = {
         key,
-        value,
+        value: value ?? NONE,
         lease,
         prevKv: false,
         ignoreValue: false,
@@ -101,11 +125,14 @@ export class Contests {
       node.guard.put(caller, put);
       const before = node.state.mvcc.get(textOfKey(key));
       if (before !== undefined) {
-        if (value.length > 0 && textOfKey(before.value) !== textOfKey(value)) node.state.put(put);
-        return { key, revision: before.createRevision, lease };
+        const since = node.state.mvcc.revision;
+        if (value !== undefined && textOfKey(before.value) !== textOfKey(value)) {
+          node.state.put(put);
+        }
+        return { key, revision: before.createRevision, lease, since };
       }
-      const { header: { revision } } = node.state.put(put);
-      return { key, revision: Number(revision), lease };
+      const revision = Number(node.state.put(put).header.revision);
+      return { key, revision, lease, since: revision };
     });
   }
 
@@ -120,10 +147,10 @@ export class Contests {
     return last;
   }
 
-  async #waitForFirst(prefix: string, entry: Candidate, signal: AbortSignal): Promise<void> {
-    for (;;) {
+  async #waitForOthers(prefix: string, entry: Entry, signal: AbortSignal): Promise<boolean> {
+    for (let waited = false;; waited = true) {
       const before = this.#before(prefix, entry.revision);
-      if (before === undefined) return;
+      if (before === undefined) return waited;
       const { key } = before;
       await this.#next({ key, end: `${key}\0` }, signal, true);
     }

@@ -36,8 +36,17 @@ export function electionHandlers(node: Node): Handlers {
       { name, lease, value }: Named & { lease: bigint; value: Uint8Array },
       caller: Contender,
     ) => {
-      const { key, revision, lease: held } = await contests.win(name, lease, value, caller);
-      return { header: header(), leader: { name, key, rev: BigInt(revision), lease: held } };
+      const { key, revision, lease: held, since } = await contests.campaign(
+        name,
+        lease,
+        value,
+        caller,
+      );
+      // Like etcd: of when it began, not of when it won.
+      return {
+        header: node.header(since),
+        leader: { name, key, rev: BigInt(revision), lease: held },
+      };
     },
     Proclaim: async (request: WithLeader & { value: Uint8Array }, caller: Caller) => {
       const entry = entryOf(request);

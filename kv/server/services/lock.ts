@@ -13,8 +13,8 @@ export function lockHandlers(node: Node): Handlers {
   const header = () => node.header(node.state.mvcc.revision);
   return {
     Lock: async ({ name, lease }: { name: Uint8Array; lease: bigint }, caller: Contender) => {
-      const { key } = await contests.win(name, lease, NONE, caller);
-      return { header: header(), key };
+      const { key, since } = await contests.lock(name, lease, caller);
+      return { header: node.header(since), key };
     },
     Unlock: ({ key }: { key: Uint8Array }, caller: Caller) =>
       node.answer(() => {

@@ -6,6 +6,8 @@
 import type { Random } from "../../../support/random.ts";
 import { ProgramMaker, type Step } from "../../kv/server/programs.ts";
 import { UserProgramMaker } from "../../kv/server/user_programs.ts";
+import { playContests } from "./contests.ts";
+import { playOperators } from "./operator.ts";
 import { Pair } from "./pair.ts";
 import { playWatches } from "./watches.ts";
 
@@ -44,6 +46,8 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     play: (pair, random) => follow(pair, new ProgramMaker(random), STEPS),
   },
   watches: { start: plain, play: playWatches },
+  contests: { start: plain, play: playContests },
+  operators: { start: plain, play: playOperators },
   users: {
     start: plain,
     play: async (pair, random) => {

@@ -13,6 +13,21 @@ export class Difference extends Error {
   override readonly name = "Difference";
 }
 
+/** Stands in requests for the id of the member that is asked. */
+export const SELF = -1n;
+
+/** A request with the id of the member it goes to. */
+function addressed(step: Step, id: bigint): Step {
+  const own = Object.entries(step.request).filter(([name, value]) =>
+    value === SELF && (name === "ID" || name === "memberID") && step.service !== "Lease"
+  );
+  if (own.length === 0) return step;
+  return {
+    ...step,
+    request: { ...step.request, ...Object.fromEntries(own.map(([n]) => [n, id])) },
+  };
+}
+
 /** What a pair is made of. */
 interface PairOptions {
   /** The program of etcd. */
@@ -34,7 +49,16 @@ export class Pair implements AsyncDisposable {
   compared = 0;
   readonly #stack: AsyncDisposableStack;
 
-  private constructor(stack: AsyncDisposableStack, theirs: Target, ours: Target, version: number) {
+  readonly #ids: { readonly theirs: bigint; readonly ours: bigint };
+
+  private constructor(
+    stack: AsyncDisposableStack,
+    theirs: Target,
+    ours: Target,
+    version: number,
+    ids: { readonly theirs: bigint; readonly ours: bigint },
+  ) {
+    this.#ids = ids;
     this.#stack = stack;
     this.theirs = theirs;
     this.ours = ours;
@@ -50,12 +74,16 @@ export class Pair implements AsyncDisposable {
     const ours = stack.use(listen(limits === undefined ? {} : { limits }));
     const left = stack.use(new Target(theirs.endpoint));
     const right = stack.use(new Target(ours.addr));
-    return new Pair(stack.move(), left, right, version);
+    const ids = { theirs: await left.memberId(), ours: await right.memberId() };
+    return new Pair(stack.move(), left, right, version, ids);
   }
 
   /** Asks both, and gives etcd's answer. Throws {@linkcode Difference}. */
   async ask(step: Step): Promise<string> {
-    const [expected, actual] = await Promise.all([this.theirs.ask(step), this.ours.ask(step)]);
+    const [expected, actual] = await Promise.all([
+      this.theirs.ask(addressed(step, this.#ids.theirs)),
+      this.ours.ask(addressed(step, this.#ids.ours)),
+    ]);
     this.compare(step, expected, actual);
     return expected;
   }

@@ -5,6 +5,7 @@
  */
 import { grpc } from "@sluice/sluice";
 import { schemaFile } from "../../../kv/schema.ts";
+import { textOfKey } from "../../../kv/server/store/key_text.ts";
 import type {
   CompareMessage,
   DeleteMessage,
@@ -230,6 +231,12 @@ export class Target implements AsyncDisposable {
     }
   }
 
+  /** The id of the member that answers. */
+  async memberId(): Promise<bigint> {
+    const { header } = await this.#services["Maintenance"]!["Status"]!({});
+    return header.memberId;
+  }
+
   /** Opens a stream of requests and responses. */
   async open(service: Step["service"], method: string, as?: string): Promise<OpenStream> {
     return await this.#services[service]![method]!(this.#options(as));
@@ -277,7 +284,13 @@ export class Target implements AsyncDisposable {
 }
 
 /** Identities and clocks, and what is not the same on two machines. */
-const UNEQUAL: ReadonlySet<string> = new Set(["$typeName", "TTL", "hashRevision", "token"]);
+const UNEQUAL: ReadonlySet<string> = new Set([
+  "$typeName",
+  "TTL",
+  "hashRevision",
+  "token",
+  "memberID",
+]);
 
 /** A message as text: of headers the revision alone, keys of a lease and leases in order. */
 export function shown(message: unknown): string {
@@ -285,8 +298,8 @@ export function shown(message: unknown): string {
     if (UNEQUAL.has(name)) return undefined;
     if (name === "header") return value === undefined ? null : { revision: `${value.revision}` };
     if (typeof value === "bigint") return `${value}`;
-    if (value instanceof Uint8Array) return escape(String.fromCharCode(...value));
-    if ((name === "keys" || name === "leases") && Array.isArray(value)) {
+    if (value instanceof Uint8Array) return escape(textOfKey(value));
+    if ((name === "keys" || name === "leases" || name === "alarms") && Array.isArray(value)) {
       return value.map((one) => shown(one)).sort();
     }
     return value;
