@@ -2,17 +2,13 @@
 // deno-lint-ignore-file no-console
 /** Keys in etcd: put, read, delete, a transaction, history, and keys that live as long as a lease. */
 import { kv } from "@sluice/sluice";
-import { findEtcd } from "./etcd.ts";
+import { openStore } from "./store.ts";
 
-await using etcd = await findEtcd();
-if (etcd === null) {
-  console.log("No etcd: set ETCD_ENDPOINTS=host:port, or put `etcd` on PATH.");
-  Deno.exit(0);
-}
-console.log(`etcd at ${etcd.endpoints.join(", ")}, ${etcd.how}`);
+await using store = openStore();
+console.log(`store at ${store.endpoints.join(", ")}`);
 
 await using client = kv.newClient({
-  endpoints: etcd.endpoints,
+  endpoints: store.endpoints,
   timeout: 5, // seconds, for each call with its retries
   onLeaseLost: ({ ID, how }) => console.log(`lease ${ID} is lost: ${how}`),
 });

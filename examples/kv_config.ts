@@ -2,14 +2,10 @@
 // deno-lint-ignore-file no-console
 /** Configuration that is always at hand, and what happens when it changes. */
 import { kv } from "@sluice/sluice";
-import { findEtcd } from "./etcd.ts";
+import { openStore } from "./store.ts";
 
-await using etcd = await findEtcd();
-if (etcd === null) {
-  console.log("No etcd: set ETCD_ENDPOINTS=host:port, or put `etcd` on PATH.");
-  Deno.exit(0);
-}
-await using client = kv.newClient({ endpoints: etcd.endpoints });
+await using store = openStore();
+await using client = kv.newClient({ endpoints: store.endpoints });
 const prefix = `examples/${crypto.randomUUID()}/`;
 await client.put({ key: `${prefix}color`, value: "green" });
 await client.put({ key: `${prefix}size`, value: "10" });

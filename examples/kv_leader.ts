@@ -2,14 +2,10 @@
 // deno-lint-ignore-file no-console
 /** Workers of which one leads: when it ends, another goes on. */
 import { kv } from "@sluice/sluice";
-import { findEtcd } from "./etcd.ts";
+import { openStore } from "./store.ts";
 
-await using etcd = await findEtcd();
-if (etcd === null) {
-  console.log("No etcd: set ETCD_ENDPOINTS=host:port, or put `etcd` on PATH.");
-  Deno.exit(0);
-}
-const { endpoints } = etcd;
+await using store = openStore();
+const { endpoints } = store;
 const name = `examples/${crypto.randomUUID()}/leader`;
 
 /** A worker with a client of its own, as in a process of its own. Leads once, then ends. */

@@ -2,14 +2,10 @@
 // deno-lint-ignore-file no-console
 /** A lock shared by processes: its signal, its fencing token, and what becomes of who gives up. */
 import { kv } from "@sluice/sluice";
-import { findEtcd } from "./etcd.ts";
+import { openStore } from "./store.ts";
 
-await using etcd = await findEtcd();
-if (etcd === null) {
-  console.log("No etcd: set ETCD_ENDPOINTS=host:port, or put `etcd` on PATH.");
-  Deno.exit(0);
-}
-await using client = kv.newClient({ endpoints: etcd.endpoints });
+await using store = openStore();
+await using client = kv.newClient({ endpoints: store.endpoints });
 const prefix = `examples/${crypto.randomUUID()}/`;
 
 /** Work that must not be done by two at once. It ends when the lock is lost. */

@@ -2,15 +2,11 @@
 // deno-lint-ignore-file no-console
 /** How a cluster is: members, their status, a snapshot whose checksum is verified, counts. */
 import { kv } from "@sluice/sluice";
-import { findEtcd } from "./etcd.ts";
+import { openStore } from "./store.ts";
 
-await using etcd = await findEtcd();
-if (etcd === null) {
-  console.log("No etcd: set ETCD_ENDPOINTS=host:port, or put `etcd` on PATH.");
-  Deno.exit(0);
-}
+await using store = openStore();
 await using client = kv.newClient({
-  endpoints: etcd.endpoints,
+  endpoints: store.endpoints,
   observer: { event: (event) => console.log(`event: ${event.kind}`) },
 });
 

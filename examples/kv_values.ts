@@ -2,7 +2,7 @@
 // deno-lint-ignore-file no-console
 /** A part of the keys, with values of one type: written by compare and set, listed, and followed. */
 import { kv } from "@sluice/sluice";
-import { findEtcd } from "./etcd.ts";
+import { openStore } from "./store.ts";
 
 interface Task {
   title: string;
@@ -16,12 +16,8 @@ function parseTask(read: unknown): Task {
   return { title, done };
 }
 
-await using etcd = await findEtcd();
-if (etcd === null) {
-  console.log("No etcd: set ETCD_ENDPOINTS=host:port, or put `etcd` on PATH.");
-  Deno.exit(0);
-}
-await using client = kv.newClient({ endpoints: etcd.endpoints, timeout: 5 });
+await using store = openStore();
+await using client = kv.newClient({ endpoints: store.endpoints, timeout: 5 });
 
 // Keys in a namespace are without its prefix; those of others do not exist for it.
 const space = client.namespace(`examples/${crypto.randomUUID()}/`);

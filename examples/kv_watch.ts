@@ -2,16 +2,12 @@
 // deno-lint-ignore-file no-console
 /** Changes in etcd as they happen, from any revision on, each once whatever happens to connections. */
 import { kv } from "@sluice/sluice";
-import { findEtcd } from "./etcd.ts";
+import { openStore } from "./store.ts";
 
-await using etcd = await findEtcd();
-if (etcd === null) {
-  console.log("No etcd: set ETCD_ENDPOINTS=host:port, or put `etcd` on PATH.");
-  Deno.exit(0);
-}
-console.log(`etcd at ${etcd.endpoints.join(", ")}, ${etcd.how}`);
+await using store = openStore();
+console.log(`store at ${store.endpoints.join(", ")}`);
 
-await using client = kv.newClient({ endpoints: etcd.endpoints });
+await using client = kv.newClient({ endpoints: store.endpoints });
 const prefix = `examples/${crypto.randomUUID()}/`;
 
 // A watch sees what happens after the call.
@@ -45,7 +41,7 @@ deletions.close();
 
 // History that was compacted is an error that says where to begin instead.
 const { header: last } = await client.delete({ key: prefix, prefix: true });
-if (etcd.how !== "from ETCD_ENDPOINTS") {
+if (store.own) {
   await client.compact({ revision: last.revision });
   const late = await client.watch({ key: prefix, prefix: true, revision: header.revision });
   const [, error] = await kv.attempt(late.read(5_000));

@@ -1,6 +1,7 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
 import { http } from "@sluice/sluice";
 import { makeCertificate, OPENSSL } from "../support/certificate.ts";
+import { Etcd, findEtcd } from "../support/etcd.ts";
 import { peerTest } from "../support/peers.ts";
 import { Process, run } from "../support/process.ts";
 
@@ -31,6 +32,19 @@ for (const { name, args } of programs) {
     assert(stdout.trim() !== "", "it printed nothing");
   });
 }
+
+peerTest("examples of the etcd client run on a real etcd too", {
+  needs: [["etcd", await findEtcd(), "put it on PATH or set ETCD"]],
+}, async () => {
+  await using etcd = await Etcd.start();
+  const env = { NO_COLOR: "1", ETCD_ENDPOINTS: etcd.endpoint };
+  const some = programs.filter(({ name }) => name.startsWith("kv_"));
+  assert(some.length >= 8);
+  for (const { name, args } of some) {
+    const { code, stderr } = await run({ command: Deno.execPath(), args, cwd: root, env }, 120_000);
+    assertEquals(code, 0, `${name}: ${stderr}`);
+  }
+});
 
 Deno.test("examples have the programs the README names", async () => {
   const readme = await Deno.readTextFile(`${root}README.md`);
