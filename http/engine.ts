@@ -50,7 +50,7 @@ export {
   Mountable,
   mountRouter,
 } from "./server/mountable.ts";
-export { serve, type ServeOptions, Server } from "./server/server.ts";
+export { cutConnections, serve, type ServeOptions, Server } from "./server/server.ts";
 export { type MinRate } from "./time/min_rate.ts";
 export { Countdown } from "./time/countdown.ts";
 export { SYSTEM_TIME, type Time } from "./time/time.ts";

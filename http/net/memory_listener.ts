@@ -46,11 +46,12 @@ export function memoryListener(
     throw new TypeError("Cannot listen in memory with TLS: set tls to false, or addr to a port");
   }
   const name = `${ANY}/${++count}`;
+  let clients = 0;
   const release = holdProcess();
   listeners.set(name, () => {
     let admitted = false;
     const [near, far] = memorySocketPair({
-      name,
+      names: [`${name}#${++clients}`, name],
       maxUnread: MAX_UNREAD_BYTES,
       onClosed: () => {
         if (admitted) admission.leave(name);

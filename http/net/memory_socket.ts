@@ -21,10 +21,12 @@ class MemorySocket implements Socket {
   /** Wakes a write that waits for the peer to read. */
   #room: (() => void) | null = null;
 
-  constructor({ tls = null, name = "memory", maxUnread = Infinity, onClosed }: PairOptions) {
+  constructor(local: string, remote: string, options: PairOptions) {
+    const { tls = null, maxUnread = Infinity, onClosed } = options;
     this.tls = tls;
     this.#maxUnread = maxUnread;
-    this.remoteAddr = this.localAddr = { hostname: name, port: 0, transport: "memory" };
+    this.localAddr = { hostname: local, port: 0, transport: "memory" };
+    this.remoteAddr = { hostname: remote, port: 0, transport: "memory" };
     this.#onClosed = onClosed;
   }
 
@@ -95,8 +97,8 @@ class MemorySocket implements Socket {
 interface PairOptions {
   /** What both say of their handshake. */
   readonly tls?: TlsInfo | null;
-  /** Address of both ends. */
-  readonly name?: string;
+  /** Addresses of the two. */
+  readonly names?: readonly [string, string];
   /** Bytes each may leave unread before the other's writes wait. @default {Infinity} */
   readonly maxUnread?: number;
   /** Called when the second one is closed on its side. */
@@ -105,9 +107,9 @@ interface PairOptions {
 
 /** Two sockets joined in memory: what one writes the other reads. */
 export function memorySocketPair(options: PairOptions = {}): [Socket, Socket] {
-  const { onClosed: _, ...both } = options;
-  const a = new MemorySocket(both);
-  const b = new MemorySocket(options);
+  const { names: [first, second] = ["memory", "memory"], onClosed: _, ...both } = options;
+  const a = new MemorySocket(first, second, both);
+  const b = new MemorySocket(second, first, options);
   a.peer = b;
   b.peer = a;
   return [a, b];

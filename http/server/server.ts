@@ -22,6 +22,7 @@ import { AddressCount } from "../net/address_count.ts";
 import type { Socket } from "../net/socket.ts";
 import { ConnectionAge } from "./connection_age.ts";
 import { formatAddress } from "../net/address.ts";
+import type { HttpServer } from "./options.ts";
 import type { ServerStream } from "./stream.ts";
 import { Countdown } from "../time/countdown.ts";
 import type { Time } from "../time/time.ts";
@@ -58,6 +59,10 @@ export const NOT_FOUND: Handler = (stream: ServerStream): void => {
   stream.closeWrite();
 };
 
+/** Ends the connections of a server at once, all or those of one client by its `host:port`. */
+let cutConnections: (server: HttpServer, remoteAddr?: string) => void;
+export { cutConnections };
+
 /** A running server. */
 export class Server implements AsyncDisposable {
   readonly #options: ServeOptions;
@@ -74,6 +79,12 @@ export class Server implements AsyncDisposable {
   #closing: Promise<void> | null = null;
   /** Whether the last connection could not be accepted. */
   #acceptFailed = false;
+
+  static {
+    cutConnections = (server, remoteAddr) => {
+      if (server instanceof Server) server.#cut(remoteAddr);
+    };
+  }
 
   /** See {@linkcode serve}. */
   constructor(options: ServeOptions, time: Time) {
@@ -306,6 +317,13 @@ export class Server implements AsyncDisposable {
     if (running === undefined) return undefined;
     this.#handlers++;
     return running.then(this.#handled);
+  }
+
+  #cut(remoteAddr: string | undefined): void {
+    const meant = (socket: Socket) =>
+      remoteAddr === undefined || formatAddress(socket.remoteAddr) === remoteAddr;
+    for (const socket of this.#sniffing) if (meant(socket)) socket.close();
+    for (const session of [...this.#h1, ...this.#h2]) if (meant(session.socket)) session.destroy();
   }
 
   /**

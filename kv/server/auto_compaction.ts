@@ -1,5 +1,6 @@
 // Compaction without being asked: of history that is older than someone wants it.
 
+import { checkCount, checkOptions, checkTime } from "../../http/engine.ts";
 import type { Now } from "./clock.ts";
 import { ServerFault } from "./fault.ts";
 import type { State } from "./state.ts";
@@ -8,6 +9,24 @@ import type { State } from "./state.ts";
 export type KeptHistory =
   | { readonly revisions: number }
   | { readonly time: number };
+
+/** Milliseconds of history that are kept at least, where less than all is. */
+const MIN_TIME_MS = 1_000;
+
+/**
+ * Checks how much history is to be kept.
+ *
+ * @throws {TypeError} If it is no such thing.
+ */
+export function checkHistory(what: string, kept: KeptHistory): void {
+  checkOptions(`${what} with history`, ["revisions", "time"], kept);
+  const { revisions, time } = kept as { readonly revisions?: number; readonly time?: number };
+  if ((revisions === undefined) === (time === undefined)) {
+    throw new TypeError(`Cannot ${what} as history must be { revisions } or { time }`);
+  }
+  checkCount(what, "history.revisions", revisions, 1);
+  checkTime(what, "history.time", time, MIN_TIME_MS);
+}
 
 /** Looks during the time that history is kept. */
 const LOOKS = 10;

@@ -10,6 +10,12 @@ export interface StoreLimits {
   readonly minLeaseTtl: number;
   /** Watches on one stream. @default {100000} */
   readonly maxWatches: number;
+  /** Calls at once on one connection, watches and keep-alives among them. @default {1000} */
+  readonly maxStreams: number;
+  /** Connections open at once. @default {10000} */
+  readonly maxConnections: number;
+  /** Tokens that are good at once. @default {100000} */
+  readonly maxTokens: number;
   /** Bytes of memory for keys with their history; beyond, writes are refused. @default {2147483648} */
   readonly quotaBytes: number;
   /** Milliseconds a token is good for after its last use. @default {300000} */
@@ -24,6 +30,9 @@ export const DEFAULT_LIMITS: StoreLimits = {
   maxTxnOps: 128,
   minLeaseTtl: 2,
   maxWatches: 100_000,
+  maxStreams: 1_000,
+  maxConnections: 10_000,
+  maxTokens: 100_000,
   quotaBytes: 2 * 1024 * 1024 * 1024,
   tokenTtl: 300_000,
   progressInterval: 600_000,

@@ -1,85 +1,78 @@
 // Starts a store.
 
-import { type GrpcServer, Health, listen as listenGrpc, Registrar } from "../../grpc/mod.ts";
-import type { KeptHistory } from "./auto_compaction.ts";
-import { schemaFile } from "../schema.ts";
-import { DEFAULT_LIMITS, type StoreLimits } from "./limits.ts";
+import { Health, mount, Registrar } from "../../grpc/mod.ts";
+import { cutConnections } from "../../http/engine.ts";
+import { type Certificate, type HttpServer, listen as listenHttp } from "../../http/mod.ts";
+import type { Clock } from "../clock.ts";
+import { type Duration, milliseconds } from "./duration.ts";
+import { type Faults, faultsOf, faulty } from "./faults.ts";
+import { gatewayHandler } from "./gateway/handler.ts";
 import { Node } from "./node.ts";
-import { authHandlers } from "./services/auth.ts";
-import { clusterHandlers } from "./services/cluster.ts";
-import { electionHandlers } from "./services/election.ts";
-import { kvHandlers } from "./services/kv.ts";
-import { leaseHandlers } from "./services/lease.ts";
-import { lockHandlers } from "./services/lock.ts";
-import { maintenanceHandlers } from "./services/maintenance.ts";
-import { watchHandlers } from "./services/watch.ts";
+import { limitsOf, type StoreOptions } from "./options.ts";
+import { servicesOf } from "./services/table.ts";
 import { readSnapshot } from "./snapshot/etcd_file.ts";
-
-/** The services: the file that defines each, its name, and what makes its handlers. */
-const SERVICES = [
-  ["kv", "KV", kvHandlers],
-  ["watch", "Watch", watchHandlers],
-  ["lease", "Lease", leaseHandlers],
-  ["auth", "Auth", authHandlers],
-  ["cluster", "Cluster", clusterHandlers],
-  ["maintenance", "Maintenance", maintenanceHandlers],
-  ["lock", "Lock", lockHandlers],
-  ["election", "Election", electionHandlers],
-] as const;
 
 /** The version of etcd whose words and codes are spoken. */
 export const VERSION = "3.6.16";
 
-/** Settings of {@linkcode listen}. */
-export interface StoreOptions {
-  /** `host:port` to listen on. @default {"127.0.0.1:0"} */
-  readonly addr?: string;
-  /** Name of the member. @default {"default"} */
-  readonly name?: string;
-  /** Folder the store is kept in. Without, it is in memory and gone at the end. */
-  readonly path?: string;
-  /** A snapshot to begin with, of this store or of etcd. The store must be empty. */
-  readonly snapshot?: Uint8Array;
-  /**
-   * History that is kept: so many revisions, or what is not older than so many milliseconds. What is
-   * older is compacted every few minutes. All is kept by default, within `limits.quotaBytes`.
-   */
-  readonly history?: KeptHistory;
-  /** Called if the store cannot be written any more; it then refuses all requests. */
-  readonly onFailed?: (error: unknown) => void;
-  /** Limits; what is left out is etcd's. */
-  readonly limits?: Partial<StoreLimits>;
-}
+/** Bytes of a request beside those that are limited, as in etcd. */
+const OVERHEAD_BYTES = 512 * 1024;
 
-let storeOf: (node: Node, server: GrpcServer) => Store;
+/** Milliseconds calls have to end in when the store is closed. */
+const DRAIN_MS = 1_000;
+
+/** Calls are many, small, and cancelled by the thousand: as on other servers of gRPC. */
+const HTTP2 = {
+  streamWindow: 4 << 20,
+  abuse: {
+    resets: { burst: 20_000, perSecond: 2_000 },
+    errors: { burst: 1_000, perSecond: 33 },
+    idleFrames: { burst: 1_000, perSecond: 20 },
+  },
+};
+
+let storeOf: (node: Node, server: HttpServer, faults: Faults) => Store;
 
 /** A running store. */
 export class Store implements AsyncDisposable {
   readonly #node: Node;
-  readonly #server: GrpcServer;
+  readonly #server: HttpServer;
+  /** Faults to order, for tests. */
+  readonly faults: Faults;
 
-  private constructor(node: Node, server: GrpcServer) {
+  private constructor(node: Node, server: HttpServer, faults: Faults) {
     this.#node = node;
     this.#server = server;
+    this.faults = faults;
   }
 
   static {
-    storeOf = (node, server) => new Store(node, server);
+    storeOf = (node, server, faults) => new Store(node, server, faults);
   }
 
-  /** `host:port` it listens on. */
+  /** `host:port` it listens on, or its address in memory. Clients take the store itself, too. */
   get addr(): string {
     return this.#server.addr;
   }
 
-  /** Puts the clock forward, by milliseconds: leases end, as they would have. */
-  advance(milliseconds: number): void {
-    this.#node.advance(milliseconds);
+  /**
+   * Puts the clock forward, by milliseconds or a duration such as `"10s"`: leases and tokens end, and
+   * watches get their notices of progress, as they would have.
+   *
+   * @throws {TypeError} If it is no duration.
+   */
+  advance(duration: Duration): void {
+    this.#node.advance(milliseconds("advance the clock", "duration", duration));
   }
 
   /** All there is, in the form of etcd's snapshots: `etcdutl snapshot restore` takes it too. */
   async snapshot(): Promise<Uint8Array> {
     return await new Blob(this.#node.snapshot() as BlobPart[]).bytes();
+  }
+
+  /** Replaces the certificates for handshakes from now on. Throws on a store without TLS. */
+  setCerts(certs: readonly Certificate[]): void {
+    this.#server.setCerts(certs);
   }
 
   /** Ends the store. */
@@ -94,30 +87,83 @@ export class Store implements AsyncDisposable {
   }
 }
 
-/** Starts a store. */
+/**
+ * Starts a store.
+ *
+ * @throws {TypeError} If an option is not known or has a wrong value.
+ *
+ * @example
+ * ```ts
+ * import { newClient } from "@sluice/sluice/kv";
+ * import { listen } from "@sluice/sluice/kv/server";
+ *
+ * await using store = listen({ addr: "memory:" });
+ * await using client = newClient({ endpoints: store });
+ * await client.put({ key: "greeting", value: "hello" });
+ * ```
+ */
 export function listen(options: StoreOptions = {}): Store {
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  return listenAt(undefined, options);
+}
+
+/**
+ * {@linkcode listen} by another clock.
+ *
+ * @internal
+ */
+export function listenAt(clock: Clock | undefined, options: StoreOptions = {}): Store {
+  const limits = limitsOf(options);
+  const {
+    name = "default",
+    path,
+    snapshot,
+    history,
+    cors = [],
+    onFailed = reportError,
+    limits: _,
+    addr = "127.0.0.1:0",
+    ...listening
+  } = options;
   const node = new Node({
-    name: options.name ?? "default",
+    name,
     version: VERSION,
     limits,
-    ...(options.path === undefined ? {} : { path: options.path }),
-    ...(options.snapshot === undefined ? {} : { restored: readSnapshot(options.snapshot) }),
-    ...(options.history === undefined ? {} : { keptHistory: options.history }),
-    onFailed: options.onFailed ?? ((error) => reportError(error)),
+    ...(path === undefined ? {} : { path }),
+    ...(snapshot === undefined ? {} : { restored: readSnapshot(snapshot) }),
+    ...(history === undefined ? {} : { keptHistory: history }),
+    ...(clock === undefined ? {} : { clock }),
+    onFailed,
   });
+  let server: HttpServer;
+  const faults = faultsOf(node, (peer) => cutConnections(server, peer));
+  const services = faulty(faults, servicesOf(node));
   const registrar = new Registrar();
-  for (const [file, service, handlers] of SERVICES) {
-    registrar.register(schemaFile(file), service, handlers(node));
-  }
-
+  for (const { desc, handlers } of services) registrar.register(desc, handlers);
   new Health().register(registrar);
-  const server = listenGrpc({
-    addr: options.addr ?? "127.0.0.1:0",
-    registrar,
-    maxReceiveSize: limits.maxRequestBytes + 512 * 1024,
-    drainTimeout: 1_000,
-  });
-  node.clientUrls = [`http://${server.addr}`];
-  return storeOf(node, server);
+  try {
+    server = listenHttp({
+      ...listening,
+      addr,
+      registrar: mount({
+        registrar,
+        cors,
+        maxReceiveSize: limits.maxRequestBytes + OVERHEAD_BYTES,
+      }),
+      handler: gatewayHandler({ node, services, cors }),
+      limits: {
+        maxStreams: limits.maxStreams,
+        maxConnections: limits.maxConnections,
+        drainTimeout: DRAIN_MS,
+        // Requests in JSON have a limit of their own.
+        maxBodyBytes: 0,
+      },
+      http2: HTTP2,
+    });
+  } catch (error) {
+    node.close();
+    throw error;
+  }
+  const scheme = options.tls === true ? "https://" : "http://";
+  node.clientUrls = [server.addr.startsWith("memory:") ? server.addr : scheme + server.addr];
+  return storeOf(node, server, faults);
 }

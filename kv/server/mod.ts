@@ -6,7 +6,8 @@
  * ```text
  * mod   the door
  * cli   the command
- * listen   a store on a port
+ * listen   a store on a port, or in memory
+ * gateway  faults   requests in JSON; what goes wrong when a test wants it
  * services   a file a service of etcd
  * node   a store at work: state, watches, time
  * log  watch  snapshot   changes on disk; changes as events; all of it as a file
@@ -16,14 +17,18 @@
  * auth   who asks, and whether they may
  * lease   when leases end
  * store   keys and their history
- * fault  limits  clock  headers   refusals; bounds; time; who answers
+ * options   what a store is told
+ * fault  limits  clock  duration  headers   refusals; bounds; time; spans of it; who answers
  * ```
  *
  * @module
  */
 export { type KeptHistory } from "./auto_compaction.ts";
-export { listen, Store, type StoreOptions } from "./listen.ts";
+export { type Duration } from "./duration.ts";
+export { type Faults } from "./faults.ts";
+export { listen, Store } from "./listen.ts";
 export { type StoreLimits } from "./limits.ts";
+export { type StoreOptions } from "./options.ts";
 
 if (import.meta.main) {
   const { main } = await import("./cli/command.ts");

@@ -4,6 +4,7 @@
  * @module
  */
 import type { HeaderMessage } from "../wire.ts";
+import type { Clock } from "../clock.ts";
 import { Guard } from "./auth/guard.ts";
 import { AutoCompaction, type KeptHistory } from "./auto_compaction.ts";
 import { Tokens } from "./auth/tokens.ts";
@@ -38,6 +39,8 @@ interface NodeOptions {
   readonly restored?: readonly LoadRecord[];
   /** How much history is kept; all of it by default. */
   readonly keptHistory?: KeptHistory;
+  /** Clock it goes by. @default the system's */
+  readonly clock?: Clock;
   /** Called if the journal cannot be written any more. */
   readonly onFailed: (error: unknown) => void;
 }
@@ -58,26 +61,32 @@ export class Node {
   readonly space: Space;
   readonly tokens: Tokens;
   readonly guard: Guard;
-  readonly identity: Identity;
+  /** Whether notices of progress are kept back. */
+  progressFrozen = false;
+  #identity: Identity;
+  #hasLeader = true;
   readonly #journal: Journal | null = null;
   readonly #onFailed: (error: unknown) => void;
-  readonly #clock = new StoreClock();
-  readonly #streams = new Set<ServerWatchStream>();
+  readonly #clock: StoreClock;
+  /** Streams of watches, and whether they are to end with the leader. */
+  readonly #streams = new Map<ServerWatchStream, boolean>();
   readonly #waiting = new Set<() => void>();
-  #expiry: { readonly at: number; readonly timer: ReturnType<typeof setTimeout> } | null = null;
-  readonly #progress: ReturnType<typeof setInterval>;
-  readonly #compaction: AutoCompaction | null = null;
-  readonly #compactionTimer: ReturnType<typeof setInterval> | undefined;
+  #expiry: { readonly at: number; readonly cancel: () => void } | null = null;
+  /** Ends the wait for the next notices of progress; there is one while there are watches. */
+  #progress: (() => void) | null = null;
+  /** Ends the wait for the next compaction, where history is not kept for ever. */
+  #compaction: (() => void) | null = null;
   /** Bytes of the journal when it was last shortened. */
   #shortened = 0;
   #closed = false;
 
   /** Opens a store: in `path`, or an empty one in memory. */
   constructor(options: NodeOptions) {
-    const { name, version, limits, path, restored, onFailed, keptHistory } = options;
+    const { name, version, limits, path, restored, clock, onFailed, keptHistory } = options;
     this.name = name;
     this.version = version;
     this.limits = limits;
+    this.#clock = new StoreClock(clock);
     this.#onFailed = onFailed;
     this.state = new State({
       minLeaseTtl: limits.minLeaseTtl,
@@ -85,7 +94,7 @@ export class Node {
     });
     const { accounts, leases } = this.state;
     this.space = new Space(this.state, limits.quotaBytes);
-    this.tokens = new Tokens(this.#clock, limits.tokenTtl);
+    this.tokens = new Tokens(this.#clock, limits.tokenTtl, limits.maxTokens);
     this.guard = new Guard(accounts, this.tokens, leases);
     let identity: Identity | undefined;
     if (path !== undefined) {
@@ -95,20 +104,21 @@ export class Node {
         else this.state.load(record, now);
       }, (error) => this.#fail(error));
     }
-    this.identity = identity ?? newIdentity();
-    if (identity === undefined) this.#journal?.append({ kind: "identity", ...this.identity });
+    this.#identity = identity ?? newIdentity();
+    if (identity === undefined) this.#journal?.append({ kind: "identity", ...this.#identity });
     this.#restore(restored ?? []);
     this.watches = new WatchHub(this.state.mvcc);
-    this.#progress = setInterval(() => {
-      for (const stream of this.#streams) stream.notifyProgress();
-    }, limits.progressInterval);
-    Deno.unrefTimer(this.#progress);
     if (keptHistory !== undefined) {
-      this.#compaction = new AutoCompaction(this.state, this.#clock, keptHistory);
-      this.#compactionTimer = setInterval(() => this.#compaction!.look(), this.#compaction.pause);
-      Deno.unrefTimer(this.#compactionTimer);
+      this.#compactAgain(new AutoCompaction(this.state, this.#clock, keptHistory));
     }
     this.#watchExpiry();
+  }
+
+  #compactAgain(compaction: AutoCompaction): void {
+    this.#compaction = this.#clock.after(compaction.pause, () => {
+      compaction.look();
+      this.#compactAgain(compaction);
+    });
   }
 
   /** Takes a snapshot in, into an empty store. Its leases live for their whole time again. */
@@ -126,8 +136,13 @@ export class Node {
 
   /** What is in memory is ahead of what is on disk: nothing of it may be seen any more. */
   #fail(error: unknown): void {
-    for (const stream of this.#streams) stream.close();
+    for (const stream of this.#streams.keys()) stream.close();
     this.#onFailed(error);
+  }
+
+  /** Who answers. */
+  get identity(): Identity {
+    return this.#identity;
   }
 
   /** Milliseconds of the store's clock. */
@@ -207,9 +222,59 @@ export class Node {
   }
 
   /** Takes a stream of watches in, until the function that is given is called. */
-  join(stream: ServerWatchStream): () => void {
-    this.#streams.add(stream);
-    return () => this.#streams.delete(stream);
+  join(stream: ServerWatchStream, needsLeader: boolean): () => void {
+    this.#streams.set(stream, needsLeader);
+    this.#progress ??= this.#tellProgress();
+    return () => {
+      this.#streams.delete(stream);
+      if (this.#streams.size > 0) return;
+      this.#progress?.();
+      this.#progress = null;
+    };
+  }
+
+  #tellProgress(): () => void {
+    return this.#clock.after(this.limits.progressInterval, () => {
+      this.#progress = this.#tellProgress();
+      if (this.progressFrozen) return;
+      for (const stream of this.#streams.keys()) stream.notifyProgress();
+    });
+  }
+
+  /** Resolves in `ms` milliseconds of the store's clock, or as soon as the signal aborts. */
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    return this.#clock.sleep(ms, signal);
+  }
+
+  /** Whether there is a leader. Without one nothing is written, and no lease ends. */
+  get hasLeader(): boolean {
+    return this.#hasLeader;
+  }
+
+  /** Loses the leader: streams that need one end. */
+  loseLeader(): void {
+    if (!this.#hasLeader) return;
+    this.#hasLeader = false;
+    for (const [stream, needsLeader] of this.#streams) {
+      if (needsLeader) stream.close(new ServerFault("NO_LEADER"));
+    }
+  }
+
+  /** Elects a leader: a new term begins, and leases live for their whole time again. */
+  electLeader(): void {
+    if (this.#hasLeader) return;
+    this.#hasLeader = true;
+    this.#identity = { ...this.#identity, raftTerm: this.#identity.raftTerm + 1n };
+    this.state.leases.renewAll(this.now());
+    this.#watchExpiry();
+  }
+
+  /** Lets a lease end now. False if there is none, or no leader to end it. */
+  expireLease(id: bigint): boolean {
+    if (!this.#hasLeader || !this.state.leases.has(id)) return false;
+    this.state.leases.expire(id, this.now());
+    this.#expire();
+    return true;
   }
 
   /** Puts the clock forward and lets leases end that would have ended meanwhile. */
@@ -251,16 +316,15 @@ export class Node {
   }
 
   #arm(at: number): void {
-    clearTimeout(this.#expiry?.timer);
-    const wait = Math.min(2 ** 31 - 1, Math.max(0, at - this.now()));
-    const timer = setTimeout(() => this.#expire(), Math.ceil(wait));
-    Deno.unrefTimer(timer);
-    this.#expiry = { at, timer };
+    this.#expiry?.cancel();
+    const cancel = this.#clock.after(at - this.now(), () => this.#expire());
+    this.#expiry = { at, cancel };
   }
 
   #expire(): void {
-    clearTimeout(this.#expiry?.timer);
+    this.#expiry?.cancel();
     this.#expiry = null;
+    if (!this.#hasLeader) return;
     const ended = this.state.expire(this.now());
     if (this.#journal?.settled === false) this.#durable().catch(() => {});
     const next = this.state.leases.nextExpiry;
@@ -271,10 +335,10 @@ export class Node {
   /** Ends the watches and the timers. */
   async close(): Promise<void> {
     this.#closed = true;
-    clearInterval(this.#progress);
-    clearInterval(this.#compactionTimer);
-    clearTimeout(this.#expiry?.timer);
-    for (const stream of this.#streams) stream.close();
+    this.#progress?.();
+    this.#expiry?.cancel();
+    this.#compaction?.();
+    for (const stream of this.#streams.keys()) stream.close();
     for (const callback of this.#waiting) callback();
     await this.#journal?.close();
   }

@@ -24,11 +24,11 @@ Deno.test("calls reach a server in memory, of gRPC alone or beside a handler", a
   }
 });
 
-Deno.test("the context of a call names the address in memory as its peer", async () => {
+Deno.test("the context of a call names its connection in memory as its peer", async () => {
   const registrar = registrarOf({ SayHello: (_, { peer }) => ({ message: peer }) });
   await using server = grpc.listen({ addr: "memory:", registrar });
   await using conn = grpc.newClient({ targets: [server.addr] });
-  assertEquals((await grpc.newService(conn, GREETER).SayHello({})).message, server.addr);
+  assertEquals((await grpc.newService(conn, GREETER).SayHello({})).message, `${server.addr}#1`);
 });
 
 Deno.test("calls to an address in memory that nobody has fail as those to a closed port", async () => {

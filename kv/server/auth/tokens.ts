@@ -3,9 +3,6 @@
 import type { Now } from "../clock.ts";
 import { ServerFault } from "../fault.ts";
 
-/** Tokens there are at most. */
-const MAX_TOKENS = 100_000;
-
 const LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 interface Session {
@@ -18,19 +15,21 @@ interface Session {
 export class Tokens {
   readonly #clock: Now;
   readonly #ttl: number;
+  readonly #most: number;
   readonly #sessions = new Map<string, Session>();
   #count = 0;
 
-  /** `ttl` in milliseconds. */
-  constructor(clock: Now, ttl: number) {
+  /** `ttl` in milliseconds; at most `most` tokens at once. */
+  constructor(clock: Now, ttl: number, most: number) {
     this.#clock = clock;
+    this.#most = most;
     this.#ttl = ttl;
   }
 
   /** Makes a token of a user. Throws TOO_MANY_REQUESTS if there are too many. */
   assign(user: string): string {
     this.#forgetOld();
-    if (this.#sessions.size >= MAX_TOKENS) throw new ServerFault("TOO_MANY_REQUESTS");
+    if (this.#sessions.size >= this.#most) throw new ServerFault("TOO_MANY_REQUESTS");
     const random = crypto.getRandomValues(new Uint8Array(32));
     let text = "";
     // 52 letters: bytes beyond a multiple of them would favour the first ones.

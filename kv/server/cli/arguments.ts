@@ -2,6 +2,7 @@
 
 import { parseArgs } from "node:util";
 import type { KeptHistory } from "../auto_compaction.ts";
+import { parseDuration } from "../duration.ts";
 
 /** What the command was asked to do. */
 interface Arguments {
@@ -13,6 +14,9 @@ interface Arguments {
   /** Folder the store is kept in; without, it is in memory. */
   readonly path?: string;
   readonly history?: KeptHistory;
+  readonly tls?: TlsFiles;
+  /** Origins whose pages may ask. */
+  readonly cors: readonly string[];
   /** Limits that were set, by their names in `StoreLimits`. */
   readonly limits: Readonly<Record<string, number>>;
 }
@@ -23,6 +27,10 @@ Runs a store that speaks etcd's API, as one member. Without --path all is in mem
       --addr [HOST]:PORT           Where to listen. Also: --listen-client-urls URL. Default :2379.
       --path DIRECTORY             Where to keep the store. Also: --data-dir DIRECTORY.
       --name NAME                  Name of the member.
+      --cert-file FILE             Certificate chain for TLS, PEM. Also: --key-file FILE.
+      --trusted-ca-file FILE       Authorities of clients' certificates, PEM.
+      --client-cert-auth           Refuse clients without a certificate.
+      --cors ORIGIN,…              Origins whose pages may ask; * for all. Default none.
       --max-txn-ops N              Operations in each list of a transaction.
       --max-request-bytes N        Bytes of a request.
       --quota-backend-bytes N      Bytes of the store beyond which writes are refused.
@@ -57,15 +65,11 @@ const IGNORED = [
   "auth-token",
 ] as const;
 
-const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-
 /** Milliseconds of a duration as Go writes it. */
 function duration(flag: string, text: string): number {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)];
-  if (parts.length === 0 || parts.map(([part]) => part).join("") !== text) {
-    throw new UsageError(`--${flag} takes a duration such as 10m or 300ms: got "${text}"`);
-  }
-  return parts.reduce((sum, [, number, unit]) => sum + Number(number) * UNITS[unit!]!, 0);
+  const ms = parseDuration(text);
+  if (ms !== undefined) return ms;
+  throw new UsageError(`--${flag} takes a duration such as 10m or 300ms: got "${text}"`);
 }
 
 function count(flag: string, text: string): number {
@@ -83,20 +87,49 @@ function historyOf(mode: string, retention: string): KeptHistory | undefined {
     const revisions = count(flag, retention);
     return revisions === 0 ? undefined : { revisions };
   }
-  const time = /^\d+$/.test(retention)
-    ? Number(retention) * UNITS["h"]!
-    : duration(flag, retention);
+  const time = duration(flag, /^\d+$/.test(retention) ? `${retention}h` : retention);
   return time === 0 ? undefined : { time };
 }
 
-/** `host:port` of a URL of a listener. */
-function addressOf(urls: string): string {
+/** `host:port` of a URL of a listener, and whether it asks for TLS. */
+function listenerOf(urls: string): { readonly addr: string; readonly secure: boolean } {
   const first = urls.split(",")[0]!;
-  const match = /^http:\/\/([^/]+)\/?$/.exec(first);
+  const match = /^(https?):\/\/([^/]+)\/?$/.exec(first);
   if (match === null) {
-    throw new UsageError(`--listen-client-urls takes http://HOST:PORT: got ${urls}`);
+    throw new UsageError(`--listen-client-urls takes http[s]://HOST:PORT: got ${urls}`);
   }
-  return match[1]!;
+  return { addr: match[2]!, secure: match[1] === "https" };
+}
+
+/** Files of TLS, by what they hold. */
+export interface TlsFiles {
+  readonly cert: string;
+  readonly key: string;
+  /** Authorities clients' certificates come from. */
+  readonly clientCa?: string;
+  readonly requireClientCert: boolean;
+}
+
+function tlsFilesOf(
+  given: (name: string) => string | undefined,
+  requireClientCert: boolean,
+  secure: boolean | undefined,
+): TlsFiles | undefined {
+  const [cert, key, clientCa] = [given("cert-file"), given("key-file"), given("trusted-ca-file")];
+  if (cert === undefined || key === undefined) {
+    const half = cert !== undefined || key !== undefined;
+    if (half || clientCa !== undefined || requireClientCert || secure === true) {
+      throw new UsageError("TLS needs --cert-file and --key-file");
+    }
+    return undefined;
+  }
+  if (secure === false) {
+    throw new UsageError("--listen-client-urls must begin with https:// as there is --cert-file");
+  }
+  if (requireClientCert && clientCa === undefined) {
+    throw new UsageError("--client-cert-auth needs --trusted-ca-file");
+  }
+  return { cert, key, requireClientCert, ...(clientCa === undefined ? {} : { clientCa }) };
 }
 
 /**
@@ -113,7 +146,13 @@ export function parseArguments(args: readonly string[]): Arguments {
     path: text,
     "data-dir": text,
     name: text,
+    "cert-file": text,
+    "key-file": text,
+    "trusted-ca-file": text,
+    "client-cert-auth": flag,
+    cors: text,
     "max-txn-ops": text,
+    "max-concurrent-streams": text,
     "max-request-bytes": text,
     "quota-backend-bytes": text,
     "auth-token-ttl": text,
@@ -148,15 +187,21 @@ export function parseArguments(args: readonly string[]): Arguments {
     given("auto-compaction-mode") ?? "periodic",
     given("auto-compaction-retention") ?? "0",
   );
+  set("maxStreams", "max-concurrent-streams", count);
   const urls = given("listen-client-urls");
+  const listener = urls === undefined ? undefined : listenerOf(urls);
+  const tls = tlsFilesOf(given, values["client-cert-auth"] === true, listener?.secure);
+  const cors = given("cors");
   const path = given("path") ?? given("data-dir");
   return {
     help: values["help"] === true,
     version: values["version"] === true,
-    addr: given("addr") ?? (urls === undefined ? ":2379" : addressOf(urls)),
+    addr: given("addr") ?? listener?.addr ?? ":2379",
     name: given("name") ?? "default",
     ...(path === undefined ? {} : { path }),
     ...(history === undefined ? {} : { history }),
+    ...(tls === undefined ? {} : { tls }),
+    cors: cors === undefined ? [] : cors.split(","),
     limits,
   };
 }

@@ -2,7 +2,19 @@
 
 // deno-lint-ignore-file no-console
 import { listen, VERSION } from "../listen.ts";
-import { parseArguments, USAGE, UsageError } from "./arguments.ts";
+import type { StoreOptions } from "../options.ts";
+import { parseArguments, type TlsFiles, USAGE, UsageError } from "./arguments.ts";
+
+/** What `listen` is told of TLS. */
+function tlsOptions({ cert, key, clientCa, requireClientCert }: TlsFiles): StoreOptions {
+  const read = (path: string): string => Deno.readTextFileSync(path);
+  return {
+    tls: true,
+    certs: [{ cert: read(cert), key: read(key) }],
+    ...(clientCa === undefined ? {} : { clientCa: read(clientCa) }),
+    requireClientCert,
+  };
+}
 
 /** Runs the command. */
 export async function main(args: readonly string[] = Deno.args): Promise<void> {
@@ -16,11 +28,14 @@ export async function main(args: readonly string[] = Deno.args): Promise<void> {
   }
   if (parsed.help) return console.log(USAGE);
   if (parsed.version) return console.log(`etcd Version: ${VERSION}\nStore: sluice`);
-  const { addr, name, path, history, limits } = parsed;
+  const { addr, name, path, history, cors, limits } = parsed;
+  const tls = parsed.tls === undefined ? {} : tlsOptions(parsed.tls);
   const failed = Promise.withResolvers<unknown>();
   const store = listen({
     addr,
     name,
+    cors,
+    ...tls,
     ...(path === undefined ? {} : { path }),
     ...(history === undefined ? {} : { history }),
     limits,
@@ -30,7 +45,8 @@ export async function main(args: readonly string[] = Deno.args): Promise<void> {
     },
   });
   const where = path === undefined ? "in memory" : `in ${path}`;
-  console.error(`Store ${where}, serving client traffic insecurely at http://${store.addr}`);
+  const traffic = parsed.tls === undefined ? "insecurely at http" : "securely at https";
+  console.error(`Store ${where}, serving client traffic ${traffic}://${store.addr}`);
   const ended = Promise.withResolvers<undefined>();
   const end = (): void => ended.resolve(undefined);
   Deno.addSignalListener("SIGINT", end);

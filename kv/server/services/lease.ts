@@ -3,6 +3,7 @@
 import type { Handlers } from "../../../grpc/mod.ts";
 import type { GrantMessage } from "../../wire.ts";
 import type { Caller } from "../auth/guard.ts";
+import { ServerFault } from "../fault.ts";
 import type { Node } from "../node.ts";
 import { bytesOfKey } from "../store/key_text.ts";
 
@@ -34,6 +35,7 @@ export function leaseHandlers(node: Node): Handlers {
     ) {
       for await (const { ID } of requests) {
         yield node.answer(() => {
+          if (!node.hasLeader) throw new ServerFault("NO_LEADER");
           guard.known(caller);
           guard.lease(caller, "write", ID);
           const lease = leases.renew(ID, node.now());

@@ -5,27 +5,31 @@ import type { WatchCreateMessage, WatchMessage } from "../../wire.ts";
 import type { Caller } from "../auth/guard.ts";
 import { ServerFault } from "../fault.ts";
 import type { Node } from "../node.ts";
+import type { Contender } from "./contest.ts";
 import { ServerWatchStream } from "../watch/stream.ts";
 
 /** Handlers of `Watch`. */
 export function watchHandlers(node: Node): Handlers {
   return {
-    Watch: async function* (requests: AsyncIterable<WatchMessage>, caller: Caller) {
+    Watch: async function* (requests: AsyncIterable<WatchMessage>, caller: Contender) {
+      const needsLeader = caller.requestHeader.get("hasleader") === "true";
       const stream = new ServerWatchStream({
         hub: node.watches,
         permit: (request) => refusal(node, caller, request),
         fragmentSize: node.limits.maxRequestBytes + GRPC_OVERHEAD_BYTES,
         maxWatches: node.limits.maxWatches,
+        progressFrozen: () => node.progressFrozen,
       });
-      const leave = node.join(stream);
-      const following = stream.follow(requests);
-      following.catch(() => {});
+      const leave = node.join(stream, needsLeader);
+      const onAbort = (): void => stream.close();
+      caller.signal.addEventListener("abort", onAbort);
+      stream.follow(requests);
       try {
         for await (const { revision, ...response } of stream.responses()) {
           yield { header: node.header(revision), ...response };
         }
-        await following;
       } finally {
+        caller.signal.removeEventListener("abort", onAbort);
         leave();
       }
     },

@@ -37,6 +37,8 @@ interface WatchStreamOptions {
   readonly fragmentSize: number;
   /** Watches a stream has at most. */
   readonly maxWatches: number;
+  /** Whether requests for progress are not answered. */
+  readonly progressFrozen: () => boolean;
 }
 
 interface Watch {
@@ -62,6 +64,7 @@ export class ServerWatchStream {
   #answers: WatchAnswer[] = [];
   #nextId = 0n;
   #ended = false;
+  #error: Error | undefined;
   #wake: (() => void) | null = null;
   #room: (() => void) | null = null;
 
@@ -70,10 +73,11 @@ export class ServerWatchStream {
     this.#options = options;
   }
 
-  /** Reads requests until they end; then the responses end too. */
+  /** Reads requests until they end. Responses go on: a client may have nothing more to ask for. */
   async follow(requests: AsyncIterable<WatchMessage>): Promise<void> {
     try {
       for await (const { requestUnion } of requests) {
+        if (this.#ended) return;
         const kind: string | undefined = requestUnion.case;
         if (requestUnion.case === "createRequest") this.#create(requestUnion.value);
         else if (requestUnion.case === "cancelRequest") this.#cancel(requestUnion.value.watchId);
@@ -82,8 +86,8 @@ export class ServerWatchStream {
           await new Promise<void>((resolve) => this.#room = resolve);
         }
       }
-    } finally {
-      this.close();
+    } catch (error) {
+      this.close(error as Error);
     }
   }
 
@@ -93,18 +97,21 @@ export class ServerWatchStream {
       for (;;) {
         const answer = this.#take();
         if (answer !== undefined) yield answer;
-        else if (this.#ended) return;
-        else await new Promise<void>((resolve) => this.#wake = resolve);
+        else if (this.#ended) {
+          if (this.#error !== undefined) throw this.#error;
+          return;
+        } else await new Promise<void>((resolve) => this.#wake = resolve);
       }
     } finally {
       this.close();
     }
   }
 
-  /** Ends all watches. */
-  close(): void {
+  /** Ends all watches; with an error the responses end with it. */
+  close(error?: Error): void {
     if (this.#ended) return;
     this.#ended = true;
+    this.#error = error;
     for (const { watcher } of this.#watches.values()) watcher.close();
     this.#watches.clear();
     this.#ready.clear();
@@ -195,6 +202,7 @@ export class ServerWatchStream {
 
   /** Answers once for all watches, if there are any and none is behind. */
   #progressOfAll(): void {
+    if (this.#options.progressFrozen()) return;
     const watches = [...this.#watches.values()];
     if (watches.length === 0 || !watches.every(({ watcher }) => watcher.synced)) return;
     this.#answer({ watchId: NO_WATCH });
