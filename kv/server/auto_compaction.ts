@@ -11,7 +11,7 @@ export type KeptHistory =
   | { readonly time: number };
 
 /** Milliseconds of history that are kept at least, where less than all is. */
-const MIN_TIME_MS = 1_000;
+const MIN_TIME_MS = 100;
 
 /**
  * Checks how much history is to be kept.

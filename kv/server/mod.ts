@@ -12,12 +12,12 @@
  * node   a store at work: state, watches, time
  * log  watch  snapshot   changes on disk; changes as events; all of it as a file
  * space   whether there is room
+ * options   what a store is told
  * auto_compaction   history that is not kept
  * state   requests to changes
  * auth   who asks, and whether they may
  * lease   when leases end
  * store   keys and their history
- * options   what a store is told
  * fault  limits  clock  duration  headers   refusals; bounds; time; spans of it; who answers
  * ```
  *

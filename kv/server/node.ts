@@ -74,8 +74,9 @@ export class Node {
   #expiry: { readonly at: number; readonly cancel: () => void } | null = null;
   /** Ends the wait for the next notices of progress; there is one while there are watches. */
   #progress: (() => void) | null = null;
-  /** Ends the wait for the next compaction, where history is not kept for ever. */
-  #compaction: (() => void) | null = null;
+  readonly #compaction: AutoCompaction | null = null;
+  /** Ends the wait for its next look. */
+  #nextLook: (() => void) | null = null;
   /** Bytes of the journal when it was last shortened. */
   #shortened = 0;
   #closed = false;
@@ -109,15 +110,16 @@ export class Node {
     this.#restore(restored ?? []);
     this.watches = new WatchHub(this.state.mvcc);
     if (keptHistory !== undefined) {
-      this.#compactAgain(new AutoCompaction(this.state, this.#clock, keptHistory));
+      this.#compaction = new AutoCompaction(this.state, this.#clock, keptHistory);
+      this.#lookAgain(this.#compaction);
     }
     this.#watchExpiry();
   }
 
-  #compactAgain(compaction: AutoCompaction): void {
-    this.#compaction = this.#clock.after(compaction.pause, () => {
+  #lookAgain(compaction: AutoCompaction): void {
+    this.#nextLook = this.#clock.after(compaction.pause, () => {
       compaction.look();
-      this.#compactAgain(compaction);
+      this.#lookAgain(compaction);
     });
   }
 
@@ -337,7 +339,7 @@ export class Node {
     this.#closed = true;
     this.#progress?.();
     this.#expiry?.cancel();
-    this.#compaction?.();
+    this.#nextLook?.();
     for (const stream of this.#streams.keys()) stream.close();
     for (const callback of this.#waiting) callback();
     await this.#journal?.close();
