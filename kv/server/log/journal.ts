@@ -158,10 +158,10 @@ export class Journal {
     if (this.#failure !== null) return Promise.reject(this.#failure.error);
     if (this.#flushing === null) return this.#flush();
     if (this.#writer.length === 0) return this.#flushing;
-    // What is appended during a sync goes with the next one.
+    // What is appended during a sync goes with the next one, which someone else may have begun by then.
     return this.#next ??= this.#flushing.then(() => {
       this.#next = null;
-      return this.#flush();
+      return this.durable();
     });
   }
 
@@ -173,6 +173,7 @@ export class Journal {
 
   /** Does something to the files while nothing else does. A failure is the end of the journal. */
   #hold(work: () => Promise<void>): Promise<void> {
+    if (this.#flushing !== null) throw new Error("the files are in use");
     return this.#flushing = work().then(() => {
       this.#flushing = null;
     }, (error) => {
