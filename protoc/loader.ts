@@ -1,4 +1,4 @@
-import { createRegistry, type DescFile, type DescMessage, type Registry } from "@bufbuild/protobuf";
+import { createRegistry, type DescFile, type Registry } from "@bufbuild/protobuf";
 import { Compiler } from "./compile/compiler.ts";
 import { type Fetched, fetchFiles } from "./compile/fetch.ts";
 import type { CompiledFile, Content } from "./compile/file.ts";
@@ -7,10 +7,9 @@ import { type Diagnostic, ProtoError } from "./lex/diagnostic.ts";
 import { checkBoolean, checkCallback, checkOptions, optionNames } from "../http/message/options.ts";
 import { type Fingerprints, isFingerprints, WrittenTypes } from "./types/fingerprint.ts";
 import { createDescriptors } from "./compile/descriptor_set.ts";
+import { sharedDescriptor } from "./compile/shared.ts";
 import { isCanonicalName } from "./import_names.ts";
 import type { ImportRoots } from "./import_roots.ts";
-import type { FieldNode, FileNode, MessageNode } from "./syntax/ast.ts";
-import { wellKnownDescriptor } from "./well_known/descriptors.ts";
 
 /** The text of a file, or nothing when there is no such file. */
 export type Resolved = string | Uint8Array | null | undefined;
@@ -285,43 +284,6 @@ export class Loader {
     if (!isCanonicalName(name) || this.#compiler.get(name)) return undefined;
     return checkResolved(name, await this.#resolve?.(name)) ?? await roots?.read(name);
   }
-}
-
-/**
- * The descriptor that protobuf-es has for a well-known file, unless the text under its name declares
- * something that this one does not have.
- */
-function sharedDescriptor({ name, file }: CompiledFile): DescFile | undefined {
-  const known = wellKnownDescriptor(name);
-  return known !== undefined && holds(known, file) ? known : undefined;
-}
-
-/** Whether all types and fields of `file` are in `known`: an older copy of it is no other file. */
-function holds(
-  known: DescFile | DescMessage,
-  file: Pick<FileNode | MessageNode, "messages" | "enums">,
-): boolean {
-  const messages = new Map(
-    (known.kind === "file" ? known.messages : known.nestedMessages).map((m) => [m.name, m]),
-  );
-  const enums = new Map(
-    (known.kind === "file" ? known.enums : known.nestedEnums).map((e) => [e.name, e]),
-  );
-  return file.messages.every((message) => {
-    if (message.mapEntry) return true;
-    const same = messages.get(message.name);
-    return same !== undefined && message.fields.every((field) => hasField(same, field)) &&
-      holds(same, message);
-  }) && file.enums.every((node) => {
-    const values = new Map(enums.get(node.name)?.values.map((v) => [v.name, v.number]));
-    return node.values.every((value) => values.get(value.name) === value.number);
-  });
-}
-
-function hasField(message: DescMessage, field: FieldNode): boolean {
-  const proto = message.fields.find((known) => known.number === field.number)?.proto;
-  return proto !== undefined && proto.name === field.name && Number(proto.type) === field.type &&
-    Number(proto.label) === field.label;
 }
 
 function checkResolved(name: string, resolved: unknown): Content | undefined {

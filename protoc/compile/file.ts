@@ -52,6 +52,8 @@ export class CompiledFile {
   readonly file: FileNode;
   /** The text came with the compiler, since nobody else had one. */
   readonly isWellKnown: boolean;
+  /** It was asked for by name, not only imported. */
+  readonly isRequested: boolean;
   readonly #info: SourceInfo | undefined;
   readonly #known: KnownFields | undefined;
   #bytes: Uint8Array<ArrayBuffer> | undefined;
@@ -59,11 +61,13 @@ export class CompiledFile {
   constructor(
     file: FileNode,
     isWellKnown: boolean,
+    isRequested: boolean,
     info: SourceInfo | undefined,
     known: KnownFields | undefined,
   ) {
     this.file = file;
     this.isWellKnown = isWellKnown;
+    this.isRequested = isRequested;
     this.#info = info;
     this.#known = known;
   }

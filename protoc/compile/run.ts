@@ -180,12 +180,13 @@ export class Run {
     const { file, info } = parsed;
     file.dependencies = file.imports.map(({ name }) => this.#dependency(name));
     file.optionDependencies = file.optionImports.map(({ name }) => this.#dependency(name));
+    const isDirectInput = this.#requested.has(file.name);
     const context = new LinkContext({
       file,
       table,
       recordsPaths: info !== undefined,
       keepsStatements: options.known !== undefined,
-      isDirectInput: this.#requested.has(file.name),
+      isDirectInput,
       allowsUnstable: options.experimentalEditions ?? false,
       report: (offset, message, isWarning) =>
         this.#report(file, file.name, offset, message, isWarning),
@@ -195,7 +196,7 @@ export class Run {
     // Protoc has nothing more to say about a file that imports itself.
     if (file.imports.some((node) => node.name === file.name)) return undefined;
     if (!checkFile(context)) return undefined;
-    return new CompiledFile(file, isWellKnown, info, options.known);
+    return new CompiledFile(file, isWellKnown, isDirectInput, info, options.known);
   }
 
   #dependency(name: string): FileNode | undefined {

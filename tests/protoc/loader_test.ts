@@ -473,12 +473,19 @@ Deno.test("load() gives the descriptor of the text that was given, also under a 
     name,
   );
   assertEquals(own.messages[0]!.fields.map((field) => field.name), ["s"]);
-  // An older copy has nothing that protobuf-es does not have: its types stay everyone's.
   const older = new Loader().load(
     `syntax = "proto3"; package google.protobuf; message Timestamp { int64 seconds = 1; }`,
     name,
   );
-  assertEquals(older.messages[0], TimestampSchema);
+  assertEquals(older.messages[0]!.fields.length, 1);
+  // A copy that declares the same is no other file: its types stay everyone's.
+  const copy = new Loader({ sourceInfo: true }).load(
+    `syntax = "proto3"; package google.protobuf; option go_package = "mine";
+     // Mine.
+     message Timestamp { int64 seconds = 1; int32 nanos = 2; }`,
+    name,
+  );
+  assertStrictEquals(copy.messages[0], TimestampSchema);
 });
 
 Deno.test("what a loader holds cannot be changed from outside", () => {
@@ -526,4 +533,21 @@ Deno.test("Loader.loadAll() says when a directory has nothing to load", async ()
       "empty: Directory has no .proto files.",
     );
   });
+});
+
+Deno.test("custom options are read with a descriptor.proto of one's own", () => {
+  const loader = loaderOf({
+    "google/protobuf/descriptor.proto": `syntax = "proto2"; package google.protobuf;
+      message FileDescriptorProto { optional string own = 1; }
+      message MessageOptions { optional bool deprecated = 3; extensions 1000 to max; }`,
+  });
+  const file = loader.load(
+    `syntax = "proto2"; import "google/protobuf/descriptor.proto";
+     extend google.protobuf.MessageOptions { optional string note = 50000; }
+     message M { option (note) = "é"; option deprecated = true; }`,
+    "a.proto",
+  );
+  assertEquals(getOption(file.messages[0]!, file.extensions[0]!), "é");
+  assertEquals(file.messages[0]!.deprecated, true);
+  assertEquals(loader.registry.getMessage("google.protobuf.FileDescriptorProto")!.fields.length, 1);
 });
