@@ -30,6 +30,7 @@ export { Conn, newClient } from "./client/conn.ts";
 export { type ClientOptions, type ResolveOptions } from "./client/options.ts";
 export { type CallOptions, WAIT_FOR_READY } from "./client/call_options.ts";
 export { code, codeName } from "./wire/code.ts";
+export { CALL, type CallInfo } from "./wire/call_info.ts";
 export { CallContext } from "./wire/call_context.ts";
 export { Health, type HealthStatus, MAX_LISTED_SERVICES } from "./server/health.ts";
 export { reflection } from "./server/reflection.ts";
@@ -37,6 +38,7 @@ export {
   type Handlers,
   type MethodHandler,
   Registrar,
+  type RegistrarOptions,
   type TypedHandlers,
 } from "./server/registrar.ts";
 export {

@@ -138,6 +138,10 @@ const DOORS: Record<string, Door | readonly Door[]> = {
   "grpc.ServerOptions": (bag) => closed(grpc.listen({ addr, registrar, ...bag } as never)),
   "grpc.MountOptions": (bag) => grpc.mount({ registrar, ...bag } as never),
   "grpc.CallSettings": (bag) => grpc.mount({ registrar, ...bag } as never),
+  "grpc.RegistrarOptions": [
+    (bag) => new grpc.Registrar(bag),
+    (bag) => new grpc.Registrar().register(file, {}, bag),
+  ],
   "grpc.WebSettings": (bag) => grpc.mount({ registrar, ...bag } as never),
   "grpc.KeepaliveOptions": (bag) =>
     closed(grpc.newClient({ targets: ["127.0.0.1:1"], keepalive: { interval: 1000, ...bag } })),

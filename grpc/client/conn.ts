@@ -55,7 +55,7 @@ export class Conn implements Transport, AsyncDisposable {
     const settings = settingsOf(options);
     const { maxReceiveSize, maxSendSize, compress, interceptors } = settings;
     const time = times.get(options) ?? SYSTEM_TIME;
-    const scheme = settings.connection.tls === null ? "http" : "https";
+    const authority = (): string => this.#targets[0]!.address.authority;
     this.#settings = settings;
     this.#targets = settings.targets;
     this.#host = {
@@ -65,7 +65,10 @@ export class Conn implements Transport, AsyncDisposable {
       maxSendSize,
       compress,
       interceptors,
-      url: (path) => `${scheme}://${this.#targets[0]!.address.authority}${path}`,
+      scheme: settings.connection.tls === null ? "http" : "https",
+      get authority() {
+        return authority();
+      },
     };
   }
 

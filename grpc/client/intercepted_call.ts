@@ -14,6 +14,7 @@ import type {
 import {
   Code,
   ConnectError,
+  type ContextKey,
   type ContextValues,
   createContextValues,
   type Interceptor,
@@ -23,8 +24,10 @@ import {
 } from "@connectrpc/connect";
 import { runStreamingCall, runUnaryCall } from "@connectrpc/connect/protocol";
 import { abortable } from "@std/async";
-import { tell, type Time, Timer } from "../../http/engine.ts";
-import { methodFor } from "../wire/method.ts";
+import { checkTime, tell, type Time, Timer } from "../../http/engine.ts";
+import { CALL, type CallInfo } from "../wire/call_info.ts";
+import { intercept, InterceptedRequests, type Next } from "../wire/intercept.ts";
+import { type Method, methodFor } from "../wire/method.ts";
 import type { CallHost } from "./call.ts";
 import { type CallOptions, WAIT_FOR_READY } from "./call_options.ts";
 import { StreamCall } from "./stream_call.ts";
@@ -32,9 +35,11 @@ import { UnaryCall } from "./unary_call.ts";
 
 /** Parts and settings that all calls with interceptors share. */
 export interface InterceptedHost extends CallHost {
-  readonly interceptors: Interceptor[];
-  /** URL of a path, as interceptors see it. */
-  url(path: string): string;
+  readonly interceptors: readonly Interceptor[];
+  /** `http` or `https`. */
+  readonly scheme: string;
+  /** Host and port of the first target. */
+  readonly authority: string;
 }
 
 /** Signal and deadline of a call. */
@@ -42,27 +47,30 @@ interface CallLimits {
   readonly signal: AbortSignal | undefined;
   /** Milliseconds that are left. */
   readonly left: number;
-  limit<T>(run: () => Promise<T>): Promise<T>;
+  /** Moves the deadline nearer. */
+  lower(ms: number): void;
+  run<T>(run: () => Promise<T>): Promise<T>;
 }
 
 function limitsOf(host: InterceptedHost, options: CallOptions): CallLimits {
   if (host.interceptors.length > 0) return new CallDeadline(options, host.time);
   // Without interceptors the call itself keeps to them.
-  return { signal: options.signal, left: options.timeout ?? Infinity, limit: (run) => run() };
+  const { signal, timeout = Infinity } = options;
+  return { signal, left: timeout, lower() {}, run: (run) => run() };
 }
 
 /** The deadline of a call with all its interceptors do: they may wait, and call several times. */
 class CallDeadline extends Timer implements CallLimits {
   readonly #time: Time;
-  readonly #timeout: number;
-  readonly #end: number;
+  #end: number;
+  /** Whether the interceptors are at work: until they give a response. */
+  #running = false;
   readonly #controller = new AbortController();
   readonly #signal: AbortSignal;
 
   constructor({ timeout = Infinity, signal }: CallOptions, time: Time) {
     super();
     this.#time = time;
-    this.#timeout = timeout;
     this.#end = time.clock.now() + timeout;
     this.#signal = signal === undefined
       ? this.#controller.signal
@@ -78,28 +86,124 @@ class CallDeadline extends Timer implements CallLimits {
     return Math.max(0, Math.ceil(this.#end - this.#time.clock.now()));
   }
 
+  lower(ms: number): void {
+    const end = this.#time.clock.now() + ms;
+    if (end >= this.#end) return;
+    this.#end = end;
+    if (this.#running) this.#start();
+  }
+
+  #start(): void {
+    const { timers } = this.#time;
+    if (this.dueTick !== 0) timers.remove(this);
+    timers.add(this, this.left);
+  }
+
   onTimeout(): void {
     this.#controller.abort(new ConnectError("the deadline passed", Code.DeadlineExceeded));
   }
 
   /** The result of `run`, unless the time is over before: interceptors may hang. */
-  async limit<T>(run: () => Promise<T>): Promise<T> {
-    if (this.#timeout !== Infinity) this.#time.timers.add(this, this.#timeout);
+  async run<T>(run: () => Promise<T>): Promise<T> {
+    this.#running = true;
+    this.#start();
     try {
       return await abortable(run(), this.#signal);
     } catch (error) {
       throw ConnectError.from(error, this.#signal.aborted ? Code.Canceled : Code.Unknown);
     } finally {
+      this.#running = false;
       this.#time.timers.remove(this);
     }
   }
 }
 
-function valuesOf(options: CallOptions, given: ContextValues | undefined): ContextValues {
-  const values = given ?? createContextValues();
-  return options.waitForReady === undefined
-    ? values
-    : values.set(WAIT_FOR_READY, options.waitForReady);
+function valuesOf(
+  host: InterceptedHost,
+  method: Method,
+  options: CallOptions,
+  limits: CallLimits,
+  given: ContextValues = createContextValues(),
+): ContextValues {
+  if (options.waitForReady !== undefined) given.set(WAIT_FOR_READY, options.waitForReady);
+  if (host.interceptors.length === 0) return given;
+  return new CallValues(given, {
+    protocolName: "grpc",
+    peer: host.authority,
+    timeoutMs: () => limits.left === Infinity ? undefined : limits.left,
+    limitTimeout(ms) {
+      checkTime(`limit ${method.path}`, "ms", ms);
+      limits.lower(ms);
+    },
+  });
+}
+
+/** Values of a caller, who may use them for several calls, with the call beside them. */
+class CallValues implements ContextValues {
+  readonly #given: ContextValues;
+  readonly #call: CallInfo;
+
+  constructor(given: ContextValues, call: CallInfo) {
+    this.#given = given;
+    this.#call = call;
+  }
+
+  get<T>(key: ContextKey<T>): T {
+    return key.id === CALL.id ? this.#call as T : this.#given.get(key);
+  }
+
+  set<T>(key: ContextKey<T>, value: T): this {
+    this.#given.set(key, value);
+    return this;
+  }
+
+  delete(key: ContextKey<unknown>): this {
+    this.#given.delete(key);
+    return this;
+  }
+}
+
+function urlOf(host: InterceptedHost, { path }: Method): string {
+  return `${host.scheme}://${host.authority}${path}`;
+}
+
+/** The interceptors of a client as Connect takes them: one, which holds them all. */
+function chainOf(
+  { interceptors }: InterceptedHost,
+  method: Method,
+): Interceptor[] {
+  if (interceptors.length === 0) return [];
+  return [(innermost) => async (request) => {
+    if (!request.stream) return await intercept(method, interceptors, innermost)(request);
+    const requests = new InterceptedRequests(method, request.message);
+    const next: Next = (given) => {
+      requests.called();
+      return innermost(given);
+    };
+    const response = await intercept(method, interceptors, next)({ ...request, message: requests });
+    // A stream's response is one: the chain has checked that.
+    const { message } = response as StreamResponse;
+    return { ...response as StreamResponse, message: endedBy(request.signal, message) };
+  }];
+}
+
+/** Messages whose iterator is told when the call is over: Connect leaves it where it is. */
+function endedBy<T>(signal: AbortSignal, messages: AsyncIterable<T>): AsyncIterable<T> {
+  return {
+    [Symbol.asyncIterator]() {
+      const iterator = messages[Symbol.asyncIterator]();
+      const end = async (): Promise<void> => {
+        try {
+          await iterator.return?.();
+        } catch {
+          // The call has ended with an error of its own.
+        }
+      };
+      if (signal.aborted) end();
+      else signal.addEventListener("abort", end, { once: true });
+      return iterator;
+    },
+  };
 }
 
 /** Runs a call with one request and one response. */
@@ -111,12 +215,13 @@ export async function interceptUnary<I extends DescMessage, O extends DescMessag
   contextValues?: ContextValues,
 ): Promise<UnaryResponse<I, O>> {
   const limits = limitsOf(host, options);
+  const called = methodFor(method);
   // The answer to the last call behind the interceptors.
   let header: Headers | null = null;
   let trailer: Headers | null = null;
   const next = async (req: UnaryRequest<I, O>): Promise<UnaryResponse<I, O>> => {
     header = trailer = null;
-    const call = new UnaryCall(host, methodFor(method), {
+    const call = new UnaryCall(host, called, {
       signal: req.signal,
       headers: req.header,
       timeout: limits.left,
@@ -136,18 +241,18 @@ export async function interceptUnary<I extends DescMessage, O extends DescMessag
   };
   const { onHeader, onTrailer } = options;
   try {
-    const response = await limits.limit(() =>
+    const response = await limits.run(() =>
       runUnaryCall<I, O>({
-        interceptors: host.interceptors,
+        interceptors: chainOf(host, called),
         ...(limits.signal === undefined ? {} : { signal: limits.signal }),
         req: {
           stream: false,
           service: method.parent,
           method,
           requestMethod: "POST",
-          url: host.url(methodFor(method).path),
+          url: urlOf(host, called),
           header: new Headers(options.headers),
-          contextValues: valuesOf(options, contextValues),
+          contextValues: valuesOf(host, called, options, limits, contextValues),
           message: input,
         },
         next,
@@ -171,23 +276,23 @@ export async function interceptStream<I extends DescMessage, O extends DescMessa
   events: { onOpen?(): void; onRequestsEnd?(error: unknown): void } = {},
 ): Promise<StreamResponse<I, O>> {
   const limits = limitsOf(host, options);
-  const { path } = methodFor(method);
-  return await limits.limit(() =>
+  const called = methodFor(method);
+  return await limits.run(() =>
     runStreamingCall<I, O>({
-      interceptors: host.interceptors,
+      interceptors: chainOf(host, called),
       ...(limits.signal === undefined ? {} : { signal: limits.signal }),
       req: {
         stream: true,
         service: method.parent,
         method,
         requestMethod: "POST",
-        url: host.url(path),
+        url: urlOf(host, called),
         header: new Headers(options.headers),
-        contextValues: valuesOf(options, contextValues),
+        contextValues: valuesOf(host, called, options, limits, contextValues),
         message: input,
       },
       next: async (req) => {
-        const call = new StreamCall(host, methodFor(method), {
+        const call = new StreamCall(host, called, {
           ...options,
           signal: req.signal,
           headers: req.header,

@@ -68,6 +68,8 @@ export class InterceptedStream implements StreamHandle {
 
   /** Requests for the interceptors, and behind them the call. */
   async *#requests(): AsyncGenerator<MessageInitShape<DescMessage>> {
+    // An interceptor may want to see them before it goes on.
+    this.#opened.resolve();
     for await (const write of this.#writes) {
       yield write.message as MessageInitShape<DescMessage>;
       // The next is asked for: this one was sent.

@@ -23,6 +23,7 @@ import {
   optionNames,
 } from "../../http/engine.ts";
 import { DEFAULT_MAX_RECEIVE_SIZE, DEFAULT_STREAM_WINDOW } from "../wire/message_stream.ts";
+import { interceptorsOf } from "../wire/intercept.ts";
 import type { BackoffOptions } from "./backoff.ts";
 import { parseTarget, type Target } from "./resolver.ts";
 
@@ -119,7 +120,7 @@ export interface Settings {
   readonly maxSendSize: number;
   readonly compress: boolean;
   readonly defaultTimeout: number;
-  readonly interceptors: Interceptor[];
+  readonly interceptors: readonly Interceptor[];
   readonly onConnection: ClientOptions["onConnection"];
 }
 
@@ -163,10 +164,7 @@ const USER_AGENT = "grpc-typescript-sluice/0.1";
 /** @throws {TypeError} If an option is not known or has a wrong value; says what to change. */
 export function settingsOf(options: ClientOptions): Settings {
   checkOptions(WHAT, CLIENT_OPTIONS, options);
-  const { tls, interceptors = [], lookup = null } = options;
-  if (!Array.isArray(interceptors) || interceptors.some((one) => typeof one !== "function")) {
-    throw new TypeError(`Cannot ${WHAT} as interceptors must be a list of functions`);
-  }
+  const { tls, lookup = null } = options;
   checkCallback(WHAT, "lookup", lookup);
   checkCallback(WHAT, "onConnection", options.onConnection);
   checkBoolean(WHAT, "compress", options.compress);
@@ -206,7 +204,7 @@ export function settingsOf(options: ClientOptions): Settings {
     maxSendSize: options.maxSendSize ?? Infinity,
     compress: options.compress ?? false,
     defaultTimeout: limit("defaultTimeout", options.defaultTimeout) ?? Infinity,
-    interceptors: [...interceptors],
+    interceptors: interceptorsOf(WHAT, options.interceptors),
     onConnection: options.onConnection,
   };
 }

@@ -131,6 +131,14 @@ export class ServerCall extends ReplyStream implements Call {
       : Math.max(0, Math.ceil(this.#deadline - this.#host.time.clock.now()));
   }
 
+  limit(ms: number): void {
+    const end = this.#host.time.clock.now() + ms;
+    if (this.finished || end >= this.#deadline) return;
+    this.#deadline = end;
+    if (ms === 0) this.#failLate();
+    else this.#wake(ms);
+  }
+
   // ---- the engine's events ---------------------------------------------------------------------
 
   onHeaders(block: FieldBlock, end: boolean): void {

@@ -1,4 +1,5 @@
 import type { Registry } from "@bufbuild/protobuf";
+import type { Interceptor } from "@connectrpc/connect";
 import {
   checkBoolean,
   checkCallback,
@@ -7,6 +8,7 @@ import {
   type FieldBlock,
   h2,
   type HandlerHost,
+  type Time,
 } from "../../http/engine.ts";
 import type { ServerStream } from "../../http/mod.ts";
 import { callHead } from "./call_head.ts";
@@ -17,6 +19,8 @@ import type { ServerErrorListener } from "../wire/handler_error.ts";
 import { DEFAULT_MAX_RECEIVE_SIZE } from "../wire/message_stream.ts";
 import type { Routes } from "../wire/route.ts";
 import { ServerCall } from "./call.ts";
+import { interceptorsOf } from "../wire/intercept.ts";
+import { InterceptedRoutes } from "./intercepted_route.ts";
 import type { ServerCallSettings } from "./reply_stream.ts";
 import { WebRouter } from "../web/router.ts";
 
@@ -35,6 +39,11 @@ export interface CallSettings {
    * null silences them. @default the server's
    */
   readonly onError?: ((error: unknown, method: string) => void) | null;
+  /**
+   * Connect interceptors around every call of a registered service, whatever its protocol; the first
+   * is outermost, and those of the registrar and of the service come behind them.
+   */
+  readonly interceptors?: readonly Interceptor[];
 }
 
 /** Names of {@linkcode CallSettings}. */
@@ -43,6 +52,7 @@ export const CALL_SETTING_NAMES = {
   maxSendSize: true,
   compress: true,
   onError: true,
+  interceptors: true,
 } as const satisfies { readonly [K in keyof Required<CallSettings>]: true };
 
 /** Checks the values of settings. Throws `TypeError` on those that cannot be used. */
@@ -51,6 +61,7 @@ export function checkCallSettings(what: string, settings: CallSettings): void {
   checkCount(what, "maxSendSize", settings.maxSendSize, 0, Infinity);
   checkBoolean(what, "compress", settings.compress);
   checkCallback(what, "onError", settings.onError);
+  interceptorsOf(what, settings.interceptors);
 }
 
 /** How calls of browsers are served. */
@@ -76,7 +87,8 @@ export class CallRouter implements ExchangeRouter {
    * 415; otherwise they are left to others.
    */
   constructor(routes: Routes, settings: CallSettings & WebSettings = {}, exclusive = false) {
-    this.#routes = routes;
+    const interceptors = interceptorsOf("serve calls", settings.interceptors);
+    this.#routes = interceptors.length === 0 ? routes : new InterceptedRoutes(routes, interceptors);
     this.#settings = {
       maxReceiveSize: settings.maxReceiveSize ?? DEFAULT_MAX_RECEIVE_SIZE,
       maxSendSize: settings.maxSendSize ?? Infinity,
@@ -84,7 +96,7 @@ export class CallRouter implements ExchangeRouter {
       onError: settings.onError,
     };
     this.#exclusive = exclusive;
-    this.#web = new WebRouter(routes, {
+    this.#web = new WebRouter(this.#routes, {
       ...this.#settings,
       cors: checkOrigins(settings.cors ?? []),
       registry: settings.registry,
@@ -107,12 +119,13 @@ export class CallRouter implements ExchangeRouter {
   routeExchange(
     stream: ServerStream,
     onError: ServerErrorListener,
+    time: Time,
   ): Promise<void> | null {
     if (this.#exclusive) return null;
     // Where streams are not offered first there are no trailers either, as on `Deno.serve`.
     const native = stream.version === "HTTP/2" &&
       grpcCodec(stream.header["content-type"] ?? "") !== undefined;
-    return native ? refuseWithoutTrailers(stream) : this.#web.route(stream, onError);
+    return native ? refuseWithoutTrailers(stream) : this.#web.route(stream, onError, time);
   }
 }
 

@@ -9,11 +9,14 @@ import type {
   MessageInitShape,
   MessageShape,
 } from "@bufbuild/protobuf";
-import { Mountable, mountRouter } from "../../http/engine.ts";
+import type { Interceptor } from "@connectrpc/connect";
+import { checkOptions, Mountable, mountRouter, optionNames } from "../../http/engine.ts";
 import type { CallContext } from "../wire/call_context.ts";
+import { interceptorsOf } from "../wire/intercept.ts";
 import { findService, methodFor } from "../wire/method.ts";
 import type { AnyHandler, Route, Routes } from "../wire/route.ts";
 import { CallRouter } from "./exchanges.ts";
+import { routeOf } from "./intercepted_route.ts";
 
 /** Handlers by method name, as in the proto file (`SayHello`) or in lower camel case (`sayHello`). */
 export type Handlers = Readonly<
@@ -52,6 +55,23 @@ export type TypedHandlers<S extends DescService> = DescService extends S ? Handl
       >;
     };
 
+/** Settings of a {@linkcode Registrar}, and of a service registered with it. */
+export interface RegistrarOptions {
+  /**
+   * Connect interceptors around every call, whatever its protocol; the first is outermost. Those of
+   * the server come before those of the registrar, and those of the service last.
+   */
+  readonly interceptors?: readonly Interceptor[];
+}
+
+const OPTION_NAMES = optionNames<RegistrarOptions>({ interceptors: true });
+
+function optionsOf(what: string, options: RegistrarOptions | undefined): readonly Interceptor[] {
+  if (options === undefined) return [];
+  checkOptions(what, OPTION_NAMES, options);
+  return interceptorsOf(what, options.interceptors);
+}
+
 /** Routes of the services that are registered, now and later. */
 let routesOf: (registrar: Registrar) => Routes;
 export { routesOf };
@@ -63,14 +83,16 @@ export { routesOf };
 export class Registrar extends Mountable {
   readonly #routes = new Map<string, Route>();
   readonly #services = new Map<string, DescService>();
+  readonly #interceptors: readonly Interceptor[];
 
   static {
     routesOf = (registrar) => registrar.#routes;
   }
 
-  /** Without services as yet. */
-  constructor() {
+  /** Without services as yet. Throws `TypeError` on wrong options. */
+  constructor(options?: RegistrarOptions) {
     super();
+    this.#interceptors = optionsOf("make a registrar", options);
     mountRouter(this, new CallRouter(this.#routes));
   }
 
@@ -78,18 +100,24 @@ export class Registrar extends Mountable {
    * Registers the handlers of a service whose types are known from generated code.
    * Throws `TypeError` if a handler is for no method, is no function, or the service is registered.
    */
-  register<S extends DescService>(service: S, handlers: TypedHandlers<S>): void;
+  register<S extends DescService>(
+    service: S,
+    handlers: TypedHandlers<S>,
+    options?: RegistrarOptions,
+  ): void;
   /** Registers the handlers of the only service of a loaded file. */
-  register(file: DescFile, handlers: Handlers): void;
+  register(file: DescFile, handlers: Handlers, options?: RegistrarOptions): void;
   /** Registers the handlers of the service of that name. */
-  register(file: DescFile, name: string, handlers: Handlers): void;
+  register(file: DescFile, name: string, handlers: Handlers, options?: RegistrarOptions): void;
   register(
     proto: DescFile | DescService,
-    nameOrHandlers: string | object,
-    third?: Handlers,
+    ...rest: readonly unknown[]
   ): void {
-    const name = typeof nameOrHandlers === "string" ? nameOrHandlers : undefined;
-    const handlers = (name === undefined ? nameOrHandlers : third) as Handlers;
+    const name = typeof rest[0] === "string" ? rest[0] : undefined;
+    const [handlers, options] = rest.slice(name === undefined ? 0 : 1) as [
+      Handlers,
+      RegistrarOptions?,
+    ];
     const service = findService(proto, name);
     if (typeof handlers !== "object" || handlers === null) {
       throw new TypeError(
@@ -100,11 +128,15 @@ export class Registrar extends Mountable {
       throw new TypeError(`Cannot register service "${service.typeName}" twice`);
     }
     checkHandlers(service, handlers);
+    const interceptors = [
+      ...this.#interceptors,
+      ...optionsOf(`register service "${service.typeName}"`, options),
+    ];
     this.#services.set(service.typeName, service);
     for (const desc of service.methods) {
       const method = methodFor(desc);
       const handler = handlerOf(desc, handlers);
-      this.#routes.set(method.path, { method, handler: handler?.bind(handlers) });
+      this.#routes.set(method.path, routeOf(method, handler?.bind(handlers), interceptors));
     }
   }
 

@@ -118,7 +118,7 @@ export function serveOptions(options: ServerOptions): ServeOptions {
   checkOptions("serve gRPC", OPTION_NAMES, options);
   h2.checkSessionOptions("serve gRPC", options.http2);
   checkCallSettings("serve gRPC", options);
-  const { onError, ...rest } = options;
+  const { onError, interceptors: _, ...rest } = options;
   return {
     ...rest,
     router: new CallRouter(servicesOf(options), options, true),

@@ -1,6 +1,6 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ContextValues, type HandlerContext } from "@connectrpc/connect";
-import { abort } from "../../http/engine.ts";
+import { abort, Countdown } from "../../http/engine.ts";
 import type { Call } from "../wire/call_context.ts";
 import { FieldList } from "../wire/field_list.ts";
 import { type CallErrorListener, tellHandlerError } from "../wire/handler_error.ts";
@@ -28,6 +28,8 @@ export class WebCall implements Call {
   #responseTrailer: Metadata | null = null;
   #headerCommitted = false;
   #abort: AbortController | null = null;
+  /** A deadline of the server's own: when it passes, and what waits for it. */
+  #limit: { readonly end: number; readonly countdown: Countdown } | null = null;
 
   constructor(method: Method, context: HandlerContext, onError: CallErrorListener) {
     this.method = method;
@@ -58,13 +60,17 @@ export class WebCall implements Call {
 
   /** The call's own: what listeners of it throw stays here. */
   get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get #controller(): AbortController {
     if (this.#abort === null) {
       const own = this.#abort = new AbortController();
       const { signal } = this.#context;
       if (signal.aborted) own.abort(signal.reason);
       else signal.addEventListener("abort", () => abort(own, signal.reason), { once: true });
     }
-    return this.#abort.signal;
+    return this.#abort;
   }
 
   get values(): ContextValues {
@@ -72,8 +78,26 @@ export class WebCall implements Call {
   }
 
   remainingMs(): number | undefined {
-    const ms = this.#context.timeoutMs();
-    return ms === undefined ? undefined : Math.max(0, Math.ceil(ms));
+    const asked = this.#context.timeoutMs() ?? Infinity;
+    const left = (this.#limit?.end ?? Infinity) - this.#exchange.time.clock.now();
+    const ms = Math.min(asked, left);
+    return ms === Infinity ? undefined : Math.max(0, Math.ceil(ms));
+  }
+
+  limit(ms: number): void {
+    if (this.signal.aborted || ms >= (this.remainingMs() ?? Infinity)) return;
+    const { time } = this.#exchange;
+    const controller = this.#controller;
+    const end = (): void =>
+      abort(controller, new ConnectError("the deadline passed", Code.DeadlineExceeded));
+    this.#limit?.countdown.stop();
+    if (ms === 0) return end();
+    this.#limit = { end: time.clock.now() + ms, countdown: new Countdown(time, ms, end) };
+  }
+
+  /** The call is over. */
+  ended(): void {
+    this.#limit?.countdown.stop();
   }
 
   get responseHeader(): Headers {
@@ -127,7 +151,7 @@ export class WebCall implements Call {
   /** The error the call ends with, as Connect can send it. */
   failure(error: unknown): ConnectError {
     this.commit();
-    const { signal } = this.#context;
+    const signal = this.#abort?.signal ?? this.#context.signal;
     if (signal.aborted) {
       const { reason } = signal;
       return reason instanceof ConnectError

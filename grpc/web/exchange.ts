@@ -1,5 +1,6 @@
 import { type ContextKey, createContextKey } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
+import type { Time } from "../../http/engine.ts";
 import { HeadersTooLargeError, type ServerStream } from "../../http/mod.ts";
 import type { ServerErrorListener } from "../wire/handler_error.ts";
 import { limitTimeouts } from "../wire/timeout.ts";
@@ -35,6 +36,8 @@ export class Exchange {
   readonly stream: ServerStream;
   /** The server's. */
   readonly onError: ServerErrorListener;
+  /** Clock and timers of the server. */
+  readonly time: Time;
   readonly requestHeader: Headers;
   /** The request's body in bytes, a message a piece. */
   readonly body: AsyncIterable<Uint8Array>;
@@ -47,10 +50,12 @@ export class Exchange {
     stream: ServerStream,
     settings: { readonly cors: readonly string[]; readonly maxReceiveSize: number },
     onError: ServerErrorListener,
+    time: Time,
   ) {
     const { maxReceiveSize } = settings;
     this.stream = stream;
     this.onError = onError;
+    this.time = time;
     const header = this.requestHeader = headersOf(stream);
     this.#origins = settings.cors;
     const type = header.get("content-type");

@@ -9,7 +9,12 @@ import { toStatusError } from "../wire/status.ts";
 import { WebCall } from "./call.ts";
 
 /** A registered handler as Connect calls it: it ends with its deadline, and its errors stay ours. */
-export function implementation({ method, handler }: Route, onError: CallErrorListener): unknown {
+export function implementation(route: Route, onError: CallErrorListener): unknown {
+  const { method, handler } = route;
+  // Interceptors may set a deadline: then the call's own signal tells of its end.
+  const signalOf = route.interceptors.length > 0
+    ? (call: WebCall): AbortSignal => call.signal
+    : (_: WebCall, context: HandlerContext): AbortSignal => context.signal;
   if (handler === undefined) {
     return () => {
       throw new ConnectError(`method ${method.path} is not implemented`, Code.Unimplemented);
@@ -18,23 +23,27 @@ export function implementation({ method, handler }: Route, onError: CallErrorLis
   if (!method.serverStreams) {
     return async (request: unknown, context: HandlerContext): Promise<unknown> => {
       const call = new WebCall(method, context, onError);
+      const signal = signalOf(call, context);
       try {
         const result = handler(quietRequests(request, method), callContext(call));
-        const message = await abortable(Promise.resolve(result), context.signal);
+        const message = await abortable(Promise.resolve(result), signal);
         const reply = checked(message, method);
         call.commit();
         return reply;
       } catch (error) {
         throw call.failure(error);
+      } finally {
+        call.ended();
       }
     };
   }
   return async function* (request: unknown, context: HandlerContext): AsyncGenerator<unknown> {
     const call = new WebCall(method, context, onError);
+    const signal = signalOf(call, context);
     let responses: AsyncIterator<unknown> | null = null;
     try {
       const given = handler(quietRequests(request, method), callContext(call));
-      const result = await abortable(Promise.resolve(given), context.signal);
+      const result = await abortable(Promise.resolve(given), signal);
       if (result === null || typeof result !== "object" || !(Symbol.asyncIterator in result)) {
         throw new TypeError(
           `Cannot stream responses of ${method.path}: the handler must return an async iterable`,
@@ -44,7 +53,7 @@ export function implementation({ method, handler }: Route, onError: CallErrorLis
       for (;;) {
         const { done, value } = await abortable(
           step(source, () => responses = null),
-          context.signal,
+          signal,
         );
         if (done) break;
         const reply = checked(value, method);
@@ -58,6 +67,7 @@ export function implementation({ method, handler }: Route, onError: CallErrorLis
     } catch (error) {
       throw call.failure(error);
     } finally {
+      call.ended();
       // A handler may be at work still; it is told, and nobody waits for it.
       if (responses !== null) end(responses, call);
     }

@@ -9,6 +9,7 @@
 import { createRegistry, type DescFile, type DescMethod, type Registry } from "@bufbuild/protobuf";
 import { createConnectRouter, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalHandlerOptions } from "@connectrpc/connect/protocol";
+import type { Time } from "../../http/engine.ts";
 import type { ServerStream } from "../../http/mod.ts";
 import { compress, decompress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
 import type { CallErrorListener, ServerErrorListener } from "../wire/handler_error.ts";
@@ -63,13 +64,14 @@ export class WebRouter {
   route(
     stream: ServerStream,
     onError: ServerErrorListener,
+    time: Time,
   ): Promise<void> | null {
     const route = this.#routes.get(stream.path);
     if (route === undefined) return null;
     if (stream.method === "OPTIONS") return this.#preflight(stream);
     return this.#serve(
       this.#handler(route),
-      new Exchange(stream, this.#settings, onError),
+      new Exchange(stream, this.#settings, onError, time),
     );
   }
 

@@ -1,5 +1,6 @@
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
 import { type ContextValues, createContextValues, type HandlerContext } from "@connectrpc/connect";
+import type { AnyRequest } from "./intercept.ts";
 import type { Method } from "./method.ts";
 
 /** A call as its context shows it. */
@@ -18,12 +19,25 @@ export interface Call {
   readonly responseHeader: Headers;
   readonly responseTrailer: Headers;
   remainingMs(): number | undefined;
+  /** Moves the deadline nearer: `ms` milliseconds from now at the latest. */
+  limit(ms: number): void;
   sendHeader(): void;
 }
 
 /** Makes the context of a call. */
 let callContext: (call: Call) => CallContext;
-export { callContext };
+/** The call a context shows. */
+let callOf: (context: CallContext) => Call;
+export { callContext, callOf };
+
+/** The context of a call whose request an interceptor may have changed. */
+export function contextWith(context: CallContext, request: AnyRequest): CallContext {
+  if (
+    request.header === context.requestHeader && request.contextValues === context.values &&
+    request.signal === context.signal
+  ) return context;
+  return callContext(new ChangedCall(callOf(context), request));
+}
 
 /**
  * A call as its handler sees it. Everything is made on first use: most handlers use nothing of it,
@@ -40,6 +54,7 @@ export class CallContext implements HandlerContext {
 
   static {
     callContext = (call) => new CallContext(call);
+    callOf = (context) => context.#call;
   }
 
   /** The method called. */
@@ -101,6 +116,69 @@ export class CallContext implements HandlerContext {
   }
 
   /** Sends the response header now instead of with the first message. */
+  sendHeader(): void {
+    this.#call.sendHeader();
+  }
+}
+
+/** A call with what an interceptor put in place of its own. */
+class ChangedCall implements Call {
+  readonly #call: Call;
+  readonly #request: AnyRequest;
+
+  constructor(call: Call, request: AnyRequest) {
+    this.#call = call;
+    this.#request = request;
+  }
+
+  get method(): Method {
+    return this.#call.method;
+  }
+
+  get protocolName(): string {
+    return this.#call.protocolName;
+  }
+
+  get requestMethod(): string {
+    return this.#call.requestMethod;
+  }
+
+  get requestHeader(): Headers {
+    return this.#request.header;
+  }
+
+  get url(): string {
+    return this.#call.url;
+  }
+
+  get peer(): string {
+    return this.#call.peer;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal ?? this.#call.signal;
+  }
+
+  get values(): ContextValues {
+    return this.#request.contextValues ?? createContextValues();
+  }
+
+  get responseHeader(): Headers {
+    return this.#call.responseHeader;
+  }
+
+  get responseTrailer(): Headers {
+    return this.#call.responseTrailer;
+  }
+
+  remainingMs(): number | undefined {
+    return this.#call.remainingMs();
+  }
+
+  limit(ms: number): void {
+    this.#call.limit(ms);
+  }
+
   sendHeader(): void {
     this.#call.sendHeader();
   }

@@ -39,6 +39,7 @@ export interface ExchangeRouter {
   routeExchange(
     stream: ServerStream,
     onError: ErrorListener | null | undefined,
+    time: Time,
   ): Promise<void> | null;
 }
 

@@ -126,7 +126,7 @@ class Dispatcher {
   #handle(stream: FetchStream): Promise<void> | undefined {
     let routed: Promise<void> | null;
     try {
-      routed = this.#router?.routeExchange(stream, this.#onError) ?? null;
+      routed = this.#router?.routeExchange(stream, this.#onError, this.#time) ?? null;
     } catch (error) {
       return runHandler(() => Promise.reject(error), stream, this.#onError);
     }

@@ -287,7 +287,8 @@ export class Server implements AsyncDisposable {
     }
     let routed: Promise<void> | null;
     try {
-      routed = this.#options.router?.routeExchange(stream, this.#options.onError) ?? null;
+      const { router, onError } = this.#options;
+      routed = router?.routeExchange(stream, onError, this.#time) ?? null;
     } catch (error) {
       // Errors of a router are answered as those of a handler.
       return runHandler(() => Promise.reject(error), stream, this.#options.onError);
