@@ -45,6 +45,6 @@ export type { Fingerprints } from "./types/fingerprint.ts";
 export { Loader, type LoaderOptions, type Resolved, type RootOptions } from "./loader.ts";
 
 if (import.meta.main) {
-  const { main } = await import("./cli/command.ts");
+  const { main } = await import("./cli/mod.ts");
   await main();
 }

@@ -106,8 +106,8 @@ const strictDecoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
 /** Bytes that one call turns to characters: arguments of a call lie on the stack. */
 const CHUNK = 8192;
 
-/** One character a byte. */
-function byteString(bytes: Uint8Array): string {
+/** Text with one character a byte. */
+export function byteString(bytes: Uint8Array): string {
   let text = "";
   for (let at = 0; at < bytes.length; at += CHUNK) {
     text += String.fromCharCode.apply(null, bytes.subarray(at, at + CHUNK) as unknown as number[]);
@@ -116,7 +116,7 @@ function byteString(bytes: Uint8Array): string {
 }
 
 /** The bytes of a text that has one character a byte. */
-function bytesOfString(text: string): Uint8Array<ArrayBuffer> {
+export function bytesOfString(text: string): Uint8Array<ArrayBuffer> {
   const bytes = new Uint8Array(text.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = text.charCodeAt(i);
   return bytes;

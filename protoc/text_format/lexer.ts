@@ -45,6 +45,8 @@ export class TextLexer {
   kind: number = TokenKind.end;
   /** Text of the current token, as written. */
   text = "";
+  /** Where the current token begins. */
+  start = 0;
   /** Deliver runs of URL characters as one token (inside `[…]` of a field name). */
   reportUrl = false;
 
@@ -90,10 +92,17 @@ export class TextLexer {
     }
     this.kind = TokenKind.end;
     this.text = "";
+    this.start = length;
+  }
+
+  /** Where the scan stands: behind the current token, or in the middle of a faulty one. */
+  get position(): number {
+    return this.#position;
   }
 
   #token(kind: number, start: number): void {
     this.kind = kind;
+    this.start = start;
     this.text = this.#source.slice(start, this.#position);
   }
 
@@ -121,7 +130,11 @@ export class TextLexer {
   }
 
   #symbol(code: number): number {
-    if (code >= 0x80) this.#report(`Interpreting non ascii codepoint ${code}.`);
+    if (code >= 0x80) {
+      this.#position--;
+      this.#report(`Interpreting non ascii codepoint ${code}.`);
+      this.#position++;
+    }
     return TokenKind.symbol;
   }
 

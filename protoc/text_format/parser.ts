@@ -11,7 +11,7 @@ import {
 } from "../value/message.ts";
 import { missingRequired } from "../value/required.ts";
 import { TokenKind } from "./lexer.ts";
-import { Stop, TextReader } from "./reader.ts";
+import { Stop, type TextFault, TextReader } from "./reader.ts";
 import { readScalar } from "./scalar.ts";
 import { skipFieldRest } from "./skip.ts";
 
@@ -36,28 +36,53 @@ export function parseTextFormat(
   finder: TextFinder,
   depth: number,
 ): OptionMessage | string {
+  const message = parse(text, type, finder, depth, false);
+  if (Array.isArray(message)) {
+    return decodeByteString(message.map((fault) => fault.message).join("; "));
+  }
+  const missing = missingRequired(message);
+  if (missing.length > 0) return `Message missing required fields: ${missing.join(", ")}`;
+  return message;
+}
+
+/** Parses a whole message, whose required fields may be missing, or gives all that is wrong with it. */
+export function parseTextMessage(
+  text: string,
+  type: MessageNode,
+  finder: TextFinder,
+): OptionMessage | TextFault[] {
+  return parse(text, type, finder, 1, true);
+}
+
+function parse(
+  text: string,
+  type: MessageNode,
+  finder: TextFinder,
+  depth: number,
+  isPartial: boolean,
+): OptionMessage | TextFault[] {
   const reader = new TextReader(text, depth);
   const message = createOptionMessage(type);
-  const parser = new TextParser(reader, finder);
+  const parser = new TextParser(reader, finder, isPartial);
   try {
     reader.checkDepth();
     while (reader.lexer.kind !== TokenKind.end) parser.field(message);
   } catch (error) {
     if (!(error instanceof Stop)) throw error;
   }
-  if (reader.errors.length > 0) return decodeByteString(reader.errors.join("; "));
-  const missing = missingRequired(message);
-  if (missing.length > 0) return `Message missing required fields: ${missing.join(", ")}`;
-  return message;
+  return reader.errors.length > 0 ? reader.errors : message;
 }
 
 class TextParser {
   readonly #reader: TextReader;
   readonly #finder: TextFinder;
+  /** Messages may lack required fields. */
+  readonly #isPartial: boolean;
   /** The member of each oneof that is set. */
   readonly #oneofs: Map<OptionMessage, Map<OneofNode, FieldNode>> = new Map();
 
-  constructor(reader: TextReader, finder: TextFinder) {
+  constructor(reader: TextReader, finder: TextFinder, isPartial: boolean) {
+    this.#isPartial = isPartial;
     this.#reader = reader;
     this.#finder = finder;
   }
@@ -136,7 +161,7 @@ class TextParser {
     }
     const value = createOptionMessage(type);
     reader.block(() => this.field(value));
-    const missing = missingRequired(value);
+    const missing = this.#isPartial ? [] : missingRequired(value);
     if (missing.length > 0) {
       reader.fail(
         `Value of type "${type.fullName}" stored in google.protobuf.Any has missing required ` +

@@ -3,24 +3,33 @@ import { TextLexer, TokenKind } from "./lexer.ts";
 /** Messages inside messages that options may have; readers of descriptors refuse more. */
 export const MAX_LITERAL_DEPTH = 100;
 
+/** Something that is wrong with a text. */
+export interface TextFault {
+  readonly message: string;
+  /** Where in the text, in bytes. */
+  readonly offset: number;
+}
+
 /** Thrown to leave the parse; its message has been recorded. */
 export class Stop extends Error {}
 
 /** The tokens of one literal, with what went wrong. */
 export class TextReader {
   /** In the order they were found. */
-  readonly errors: string[] = [];
+  readonly errors: TextFault[] = [];
   readonly lexer: TextLexer;
   #depth: number;
 
   constructor(text: string, depth: number) {
     this.#depth = depth;
-    this.lexer = new TextLexer(text, (message) => this.errors.push(message));
+    this.lexer = new TextLexer(text, (message) => {
+      this.errors.push({ message, offset: this.lexer?.position ?? 0 });
+    });
     this.lexer.next();
   }
 
   fail(message: string): never {
-    this.errors.push(message);
+    this.errors.push({ message, offset: this.lexer.start });
     throw new Stop();
   }
 

@@ -115,7 +115,7 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   protoc: {
     "mod.ts": "cli loader.ts types lex limits.ts attempt.ts",
-    cli: "loader.ts types lex",
+    cli: "loader.ts types compile text_format value import_roots.ts syntax lex disk.ts",
     "loader.ts": "types compile import_roots.ts import_names.ts well_known syntax lex",
     compile:
       "option descriptor validate link value syntax lex import_names.ts well_known limits.ts",

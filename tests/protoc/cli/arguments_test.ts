@@ -28,7 +28,7 @@ Deno.test("parseArguments() takes --types_out for --types", () => {
 Deno.test("parseArguments() says what is missing or makes no sense", () => {
   const cases: [string[], string][] = [
     [["--check"], "Missing input file."],
-    [["x.proto"], "Missing output: give --descriptor_set_out, --types or --check."],
+    [["x.proto"], "Missing output directives."],
     [
       ["--check", "--include_imports", "x.proto"],
       "--include_imports only makes sense with --descriptor_set_out.",
@@ -43,4 +43,38 @@ Deno.test("parseArguments() says what is missing or makes no sense", () => {
 
 Deno.test("parseArguments() needs nothing else for --help", () => {
   assertEquals(parseArguments(["-h"]).help, true);
+});
+
+Deno.test("parseArguments() reads --NAME_out=OPTIONS:DIR and --NAME_opt in the order of the outputs", () => {
+  const { outputs, plugins } = parseArguments([
+    "--es_opt=a=b",
+    "--go_out=gen",
+    "--es_out=target=ts:src/gen",
+    "--es_opt",
+    "c",
+    "--plugin=protoc-gen-es=./bin/es",
+    "--plugin=bin/protoc-gen-go",
+    "x.proto",
+  ]);
+  assertEquals(outputs, [
+    { flag: "--go_out", plugin: "protoc-gen-go", parameter: "", directory: "gen" },
+    {
+      flag: "--es_out",
+      plugin: "protoc-gen-es",
+      parameter: "target=ts,a=b,c",
+      directory: "src/gen",
+    },
+  ]);
+  assertEquals([...plugins], [
+    ["protoc-gen-es", "./bin/es"],
+    ["protoc-gen-go", "bin/protoc-gen-go"],
+  ]);
+});
+
+Deno.test("parseArguments() proposes a flag that is near on a second line", () => {
+  assertThrows(
+    () => parseArguments(["--include_import", "x.proto", "-oa"]),
+    UsageError,
+    "Unknown flag: --include_import\nDid you mean --include_imports?",
+  );
 });
