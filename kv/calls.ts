@@ -42,7 +42,7 @@ export const MAX_RENEWALS = 10;
 /** Milliseconds before a call is sent with its third token; they double with each one more. */
 const RENEWAL_PAUSE_MS = 10;
 
-/** What calls are made with. */
+/** Parts that calls are made with. */
 interface CallsOptions {
   readonly settings: Settings;
   readonly time: Time;

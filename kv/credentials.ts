@@ -2,7 +2,7 @@ import { checkBoolean, checkOptions, isMemory, optionNames, parseAddr } from "..
 import type { ErrorReason } from "./server_errors.ts";
 
 /**
- * Who a client says it is. Every call and every stream that is opened asks for the token it is sent
+ * The token of a client. Every call and every stream that is opened asks for the token it is sent
  * with; the room that logs in implements this, the core only knows that there is such a thing.
  */
 export interface Credentials {

@@ -276,7 +276,7 @@ function checkObserver(observer: Partial<Observer> | undefined): void {
 
 interface Endpoint {
   readonly target: string;
-  /** What the scheme says; undefined without one. */
+  /** Whether the scheme is https; undefined without a scheme. */
   readonly secure: boolean | undefined;
 }
 

@@ -9,7 +9,7 @@ import { explain, explained, type Situation } from "./explain.ts";
 import { jsonOf } from "./json.ts";
 import { type ErrorReason, plainText, recognise } from "./server_errors.ts";
 
-/** What an error carries besides its message. */
+/** Options of a {@linkcode KvError}. */
 export interface KvErrorOptions extends ErrorOptions {
   /** Which of etcd's errors it is. */
   readonly reason?: ErrorReason | undefined;
@@ -79,7 +79,7 @@ export class CompactedError extends KvError {
 export class HistoryLostError extends KvError {
   /** Name of the class. */
   override readonly name: string = "HistoryLostError";
-  /** What gave it away. */
+  /** The sign by which it was found. */
   readonly by: "cluster" | "revision";
 
   /** The message says what was expected and what was found. */
@@ -205,7 +205,7 @@ export function cancelled(operation: string, signal: AbortSignal): KvError {
   });
 }
 
-/** What a gRPC error has, whatever class it is of. */
+/** A gRPC error of any class. */
 interface StatusLike extends Error {
   readonly code: number;
   /** The message without the code in front. */
@@ -231,13 +231,21 @@ export function toKvError(error: unknown, situation?: Situation): Error {
   }
   const message = error.rawMessage === "" ? codeName(error.code) : error.rawMessage;
   if (known !== undefined || situation === undefined) {
-    return new KvError(message, error.code, { cause: error, reason: known?.reason });
+    return new KvError(message, codeOf(error, known), { cause: error, reason: known?.reason });
   }
   const explanation = explain(error, situation);
   return new KvError(explained(message, error.code, explanation, situation), error.code, {
     cause: error,
     reason: explanation?.reason,
   });
+}
+
+/**
+ * The code of a status. Reads of etcd fail with UNKNOWN and the plain text of an error that has a code of
+ * its own.
+ */
+function codeOf(error: StatusLike, known: { readonly code: number } | undefined): number {
+  return error.code === code.UNKNOWN && known !== undefined ? known.code : error.code;
 }
 
 /** The error of a watch that the server ended with a reason. */

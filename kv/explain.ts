@@ -1,5 +1,5 @@
 /**
- * What the transport's errors mean to somebody who made a client, and what to change: the transport
+ * Explains the transport's errors to users of a client, and tells what to change: the transport
  * knows sockets, not options.
  *
  * @module
@@ -7,7 +7,7 @@
 import { code, DialError } from "../grpc/mod.ts";
 import type { ErrorReason } from "./server_errors.ts";
 
-/** What of a client's options errors are explained by. */
+/** Options of a client that errors are explained by. */
 export interface Situation {
   readonly endpoints: readonly string[];
   readonly tls: boolean;
@@ -18,10 +18,10 @@ export interface Situation {
   readonly maxReceiveSize: number;
 }
 
-/** What an error means. */
+/** The meaning of an error. */
 interface Explanation {
   readonly reason: ErrorReason;
-  /** What to change. */
+  /** Advice: the option or address to change. */
   readonly advice: string;
   /** Whether the next attempt would end the same way. */
   readonly lasting: boolean;

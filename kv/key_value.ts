@@ -63,7 +63,7 @@ export class KeyValue {
     return jsonOf(shown(this)) as Record<string, string | number>;
   }
 
-  /** What `console.log` shows: the text, not the bytes. */
+  /** Shown by `console.log`: the text, not the bytes. */
   [Symbol.for("Deno.customInspect")](
     inspect: (value: unknown, options: unknown) => string,
     options: unknown,

@@ -1,4 +1,4 @@
-// Keys, leases and watches, whoever offers them: a client, a part of its keys, a double in a test.
+// Keys, leases and watches as they are offered by a client, a part of its keys, a double in a test.
 
 import type {
   Bytes,

@@ -1,5 +1,5 @@
 /**
- * What can be made of a keyspace and is the same for all keys of a cluster and for a part of them: the
+ * Things made of a keyspace, the same for all keys of a cluster and for a part of them: the
  * base of what users hold.
  *
  * ```text

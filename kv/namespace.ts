@@ -66,7 +66,7 @@ export class Namespace extends KeyspaceClient {
     giveClock(this, clockOf(keys));
   }
 
-  /** What all keys begin with, as text. */
+  /** The prefix of all keys, as text. */
   get prefix(): string {
     return decoder.decode(this.#prefix);
   }
@@ -225,7 +225,7 @@ export class Namespace extends KeyspaceClient {
   }
 
   #operation(operation: TxnOperation): TxnOperation {
-    // What is none is refused where all are checked.
+    // Other values are refused where all are checked.
     if (typeof operation !== "object" || operation === null) return operation;
     if (Object.keys(operation).length !== 1) return operation;
     if ("put" in operation) return { put: this.#put(operation.put) };

@@ -1,5 +1,5 @@
 /**
- * What a client tells of itself while it runs. The core reports here; counters, events and spans are
+ * Reports of a client on itself while it runs. The core reports here; counters, events and spans are
  * made of it elsewhere. Without an observer nothing is built and nothing is called.
  *
  * @module

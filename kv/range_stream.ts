@@ -14,7 +14,7 @@ import { keyBehind, rangeOf, Scan, type ScanRequest } from "./scan.ts";
 import type { CallOptions, GetRequest } from "./types.ts";
 import type { RangeMessage, RangeStreamResult } from "./wire.ts";
 
-/** What a stream of a range needs of its client. */
+/** Parts of a client that a stream of a range needs. */
 interface RangeStreamHost {
   readonly calls: Calls;
   /** For servers that do not stream, and for the revision there is. */

@@ -21,7 +21,7 @@ import { type Effect, recognise } from "./server_errors.ts";
 /** RFC 9113 §7: the stream was refused before any processing. */
 const REFUSED_STREAM = 7;
 
-/** What a failed attempt says of the request it carried. */
+/** The effect that a request may have had, by the failure of its attempt. */
 export function effectOf(error: unknown): Effect {
   if (!isStatus(error)) return "unknown";
   const transport = transportEffect(error.cause);
@@ -47,7 +47,7 @@ export function effectOf(error: unknown): Effect {
   }
 }
 
-/** What the transport knows: undefined if the error is not the transport's. */
+/** The effect by the transport's word: undefined if the error is not the transport's. */
 function transportEffect(cause: unknown): Effect | undefined {
   if (cause instanceof DialError) return "unprocessed";
   if (cause instanceof ConnectionLostError) {
@@ -63,7 +63,7 @@ function transportEffect(cause: unknown): Effect | undefined {
 /** Whether trying again may help at all: the server or the way to it was at fault, not the request. */
 function isTransient(error: unknown): boolean {
   if (!isStatus(error) || error.code === code.DEADLINE_EXCEEDED) return false;
-  // Who gave the call up does not want it tried again; a server that cut it may do better next time.
+  // A call that was given up is not wanted again; a server that cut it may do better next time.
   if (error.code === code.CANCELLED) {
     return error.cause instanceof StreamResetError && error.cause.by === "peer";
   }
@@ -73,7 +73,7 @@ function isTransient(error: unknown): boolean {
   return error.code === code.UNAVAILABLE;
 }
 
-/** What to do after a failed attempt. */
+/** The next step after a failed attempt. */
 type Verdict = "retry" | "fail" | "unknown-outcome";
 
 /** Judges one failed attempt of a call that changes nothing, or may be carried out any number of times. */

@@ -20,7 +20,7 @@ const FIRST_PAGE_SIZE = 100;
 /** Bytes of keys and values a page is meant to have. */
 const PAGE_BYTES = 4 << 20;
 
-/** What {@linkcode KeyspaceClient.scan} takes. */
+/** Request of {@linkcode KeyspaceClient.scan}. */
 export interface ScanRequest {
   /** All keys that begin with this; or, with `key`, whether all are meant that begin with it. */
   readonly prefix?: Bytes | boolean;
@@ -109,7 +109,7 @@ export class Scan implements AsyncIterable<KeyValue> {
       let page = await this.#page(this.#first, Math.min(FIRST_PAGE_SIZE, this.#pageSize), options);
       while (page.rest !== null) {
         const next = this.#page(page.rest, this.#sizeAfter(page.kvs), options);
-        // Who leaves the loop does not hear of it.
+        // A loop that was left does not hear of it.
         next.catch(() => {});
         yield page.kvs;
         page = await next;

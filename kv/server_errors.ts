@@ -1,5 +1,5 @@
 /**
- * What etcd says when it refuses, as data. Codes alone are ambiguous (etcd uses INVALID_ARGUMENT
+ * etcd's errors as data. Codes alone are ambiguous (etcd uses INVALID_ARGUMENT
  * for twenty different things), so an error is recognised by its text.
  * {@link https://github.com/etcd-io/etcd/blob/main/api/v3rpc/rpctypes/error.go}
  *
@@ -8,7 +8,7 @@
 import { code } from "../grpc/mod.ts";
 
 /**
- * What the error says of the request it answers:
+ * The effect of the request that an error answers:
  * - `rejected`: nothing was done, and trying again would be answered the same way.
  * - `unprocessed`: nothing was done, and trying again may help.
  * - `unknown`: the request may have been carried out, or may still be.
@@ -284,7 +284,7 @@ interface ServerError {
   readonly reason: ErrorReason;
   /** The code etcd gives it in its newest version. */
   readonly code: number;
-  /** What it says of the request. */
+  /** Effect of the request. */
   readonly effect: Effect;
 }
 

@@ -21,7 +21,7 @@ const MAX_TXN_DEPTH = 128;
 
 const RESULTS = ["EQUAL", "GREATER", "LESS", "NOT_EQUAL"];
 
-/** What can be compared, by etcd's number of it. */
+/** Fields that can be compared, by etcd's numbers. */
 const TARGETS = ["version", "createRevision", "modRevision", "value", "lease"] as const;
 
 /** @throws {TypeError} If the request is not one. */

@@ -29,7 +29,7 @@ export interface CallOptions {
   readonly idempotent?: boolean | undefined;
 }
 
-/** What every response begins with. `JSON.stringify` turns its 64-bit integers into decimal text. */
+/** Header of every response. `JSON.stringify` turns its 64-bit integers into decimal text. */
 export interface ResponseHeader {
   /** Cluster that answered. */
   readonly clusterId: bigint;
@@ -53,7 +53,7 @@ export interface KeySelector {
   readonly rangeEnd?: Bytes;
 }
 
-/** What {@linkcode Client.put} takes. */
+/** Request of {@linkcode Client.put}. */
 export interface PutRequest {
   /** The key; not empty. */
   readonly key: Bytes;
@@ -69,21 +69,21 @@ export interface PutRequest {
   readonly ignoreLease?: boolean;
 }
 
-/** What {@linkcode Client.put} gives. */
+/** Response of {@linkcode Client.put}. */
 export interface PutResponse {
   /** Its `revision` is the put's. */
   readonly header: ResponseHeader;
-  /** What was there before, if asked for and if there was something. */
+  /** The key as it was before, if asked for and if it existed. */
   readonly prevKv?: KeyValue;
 }
 
 /** Direction of a sort. */
 export type SortOrder = "NONE" | "ASCEND" | "DESCEND";
 
-/** What is sorted by. */
+/** Field that is sorted by. */
 export type SortTarget = "KEY" | "VERSION" | "CREATE" | "MOD" | "VALUE";
 
-/** What {@linkcode Client.get} takes. */
+/** Request of {@linkcode Client.get}. */
 export interface GetRequest extends KeySelector {
   /** At most so many keys; 0 means all. @default {0} */
   readonly limit?: number;
@@ -91,7 +91,7 @@ export interface GetRequest extends KeySelector {
   readonly revision?: Int64;
   /** Direction of the sort; NONE with a target other than KEY sorts upwards. @default {"NONE"} */
   readonly sortOrder?: SortOrder;
-  /** What to sort by. @default {"KEY"} */
+  /** Field to sort by. @default {"KEY"} */
   readonly sortTarget?: SortTarget;
   /** Let the member answer from what it has, which may be old. @default {false} */
   readonly serializable?: boolean;
@@ -109,7 +109,7 @@ export interface GetRequest extends KeySelector {
   readonly maxCreateRevision?: Int64;
 }
 
-/** What {@linkcode Client.get} gives. */
+/** Response of {@linkcode Client.get}. */
 export interface GetResponse {
   /** Its `revision` is the present one, also for reads of history. */
   readonly header: ResponseHeader;
@@ -121,19 +121,19 @@ export interface GetResponse {
   readonly count: number;
 }
 
-/** What {@linkcode Client.delete} takes. */
+/** Request of {@linkcode Client.delete}. */
 export interface DeleteRequest extends KeySelector {
   /** Answer with what was there. @default {false} */
   readonly prevKv?: boolean;
 }
 
-/** What {@linkcode Client.delete} gives. */
+/** Response of {@linkcode Client.delete}. */
 export interface DeleteResponse {
   /** Its `revision` is the deletion's, or the present one if nothing was deleted. */
   readonly header: ResponseHeader;
   /** How many keys were removed. */
   readonly deleted: number;
-  /** What was there, if asked for. */
+  /** The keys as they were, if asked for. */
   readonly prevKvs: KeyValue[];
 }
 
@@ -164,7 +164,7 @@ export type TxnOperation =
   | { readonly delete: DeleteRequest }
   | { readonly txn: TxnRequest };
 
-/** What {@linkcode Client.txn} takes. A key may be put once, and not where it is deleted too. */
+/** Request of {@linkcode Client.txn}. A key may be put once, and not where it is deleted too. */
 export interface TxnRequest {
   /** Conditions; none always hold. */
   readonly compare?: readonly Comparison[];
@@ -181,7 +181,7 @@ export type TxnResult =
   | { readonly delete: DeleteResponse }
   | { readonly txn: TxnResponse };
 
-/** What {@linkcode Client.txn} gives. */
+/** Response of {@linkcode Client.txn}. */
 export interface TxnResponse {
   /** Its `revision` is that of all changes, or the present one if there was none. */
   readonly header: ResponseHeader;
@@ -191,7 +191,7 @@ export interface TxnResponse {
   readonly responses: TxnResult[];
 }
 
-/** What {@linkcode Client.compact} takes. */
+/** Request of {@linkcode Client.compact}. */
 export interface CompactRequest {
   /** History before this revision is dropped; the revision itself can still be read. */
   readonly revision: Int64;
@@ -199,13 +199,13 @@ export interface CompactRequest {
   readonly physical?: boolean;
 }
 
-/** What {@linkcode Client.compact} gives. */
+/** Response of {@linkcode Client.compact}. */
 export interface CompactResponse {
   /** The present revision. */
   readonly header: ResponseHeader;
 }
 
-/** What {@linkcode Client.grant} takes. */
+/** Request of {@linkcode Client.grant}. */
 export interface GrantRequest {
   /** Time to live in seconds. The server may raise it to its minimum. */
   readonly TTL: Int64;
@@ -219,7 +219,7 @@ export interface GrantRequest {
   readonly keepAlive?: boolean;
 }
 
-/** What {@linkcode Client.grant} gives. */
+/** Response of {@linkcode Client.grant}. */
 export interface GrantResponse {
   /** The present revision. */
   readonly header: ResponseHeader;
@@ -227,23 +227,23 @@ export interface GrantResponse {
   readonly ID: bigint;
   /** The time to live it got, in seconds. */
   readonly TTL: number;
-  /** What went wrong, if the server says so. */
+  /** The server's error, if it sends one. */
   readonly error?: string;
 }
 
-/** What {@linkcode Client.revoke} takes. */
+/** Request of {@linkcode Client.revoke}. */
 export interface RevokeRequest {
   /** The lease. */
   readonly ID: Int64;
 }
 
-/** What {@linkcode Client.revoke} gives. */
+/** Response of {@linkcode Client.revoke}. */
 export interface RevokeResponse {
   /** Its `revision` is the one that removed the lease's keys, or the present one if it had none. */
   readonly header: ResponseHeader;
 }
 
-/** What {@linkcode Client.ttl} takes. */
+/** Request of {@linkcode Client.ttl}. */
 export interface TtlRequest {
   /** The lease. */
   readonly ID: Int64;
@@ -251,7 +251,7 @@ export interface TtlRequest {
   readonly keys?: boolean;
 }
 
-/** What {@linkcode Client.ttl} gives. A lease that does not exist has `TTL` -1 and `grantedTTL` 0. */
+/** Response of {@linkcode Client.ttl}. A lease that does not exist has `TTL` -1 and `grantedTTL` 0. */
 export interface TtlResponse {
   /** The present revision. */
   readonly header: ResponseHeader;
@@ -267,7 +267,7 @@ export interface TtlResponse {
   readonly keysBytes: Uint8Array[];
 }
 
-/** What {@linkcode Client.keepAliveOnce} gives. */
+/** Response of {@linkcode Client.keepAliveOnce}. */
 export interface KeepAliveResponse {
   /** The present revision. */
   readonly header: ResponseHeader;
@@ -277,7 +277,7 @@ export interface KeepAliveResponse {
   readonly TTL: number;
 }
 
-/** What {@linkcode Client.leases} gives. */
+/** Response of {@linkcode Client.leases}. */
 export interface LeasesResponse {
   /** The present revision. */
   readonly header: ResponseHeader;
@@ -297,7 +297,7 @@ export interface WatchFilters {
   readonly NODELETE?: boolean;
 }
 
-/** What {@linkcode Client.watch} takes. Filters may stand in `filters` or beside it. */
+/** Request of {@linkcode Client.watch}. Filters may stand in `filters` or beside it. */
 export interface WatchRequest extends KeySelector, WatchFilters {
   /** Begin with the events of this revision; 0 means with what comes after the call. @default {0n} */
   readonly revision?: Int64;
@@ -322,7 +322,7 @@ export interface WatchRequest extends KeySelector, WatchFilters {
   readonly onNotice?: (notice: WatchNotice) => unknown;
 }
 
-/** What happens to a watch beside its events. */
+/** An incident in the life of a watch, beside its events. */
 export type WatchNotice =
   /** The server has accepted the watch; the store was at `revision`. */
   | { readonly kind: "created"; readonly revision: bigint }
@@ -340,7 +340,7 @@ export type WatchNotice =
 
 /** One change of one key. */
 export interface WatchEvent {
-  /** What happened. */
+  /** Kind of the change. */
   readonly type: "PUT" | "DELETE";
   /** The key as it is now; for a deletion only its key and `modRevision`. */
   readonly kv: KeyValue;
@@ -348,7 +348,7 @@ export interface WatchEvent {
   readonly prevKv?: KeyValue;
 }
 
-/** What a watch gives: all events of one revision or of several. */
+/** A response of a watch: all events of one revision or of several. */
 export interface WatchResponse {
   /** Its `revision` is the store's when this was sent, which may be beyond the last event's. */
   readonly header: ResponseHeader;

@@ -55,7 +55,7 @@ export async function waiting<T>(
   try {
     return await work(ended.signal);
   } catch (error) {
-    // Whatever the end of the wait made of the calls under way.
+    // Also where the end of the wait made another error of the calls under way.
     throw ended.signal.aborted ? ended.signal.reason : error;
   } finally {
     signal?.removeEventListener("abort", onAbort);

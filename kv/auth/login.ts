@@ -45,7 +45,7 @@ export function tokenFetcher(
   };
 }
 
-/** A secret, from whoever has it. */
+/** A secret: as it was given, or asked of its source. */
 async function ask(name: string, secret: Secret, calls: Calls): Promise<string> {
   if (typeof secret === "string") return secret;
   let value: string;
@@ -54,7 +54,7 @@ async function ask(name: string, secret: Secret, calls: Calls): Promise<string> 
       `ask for ${name}`,
       { timeout: LOGIN_TIMEOUT_MS, signal: calls.closing },
       calls.clock,
-      // What throws at once rejects too.
+      // An error thrown at once rejects too.
       (signal) => raced((async () => await secret())(), signal),
     );
   } catch (error) {

@@ -19,7 +19,7 @@ const MAX_RENEW_BEFORE_MS = 60_000;
 /** Milliseconds before another try, when a token could not be renewed before its end. */
 const RENEWAL_PAUSE_MS = 1_000;
 
-/** What there is to send. */
+/** A token to send. */
 interface Held {
   /** Undefined if the server takes calls without one. */
   readonly token: string | undefined;
@@ -60,7 +60,7 @@ export class TokenKeeper implements Credentials {
     const held = this.#held;
     // Of many calls that are refused at once the first has the token renewed for all.
     if (held === null || held.token !== token) return Promise.resolve(true);
-    // Who gives out tokens has no other. (One that is old may be new enough in a moment.)
+    // There is no other to get. (One that is old may be new enough in a moment.)
     if (held.again && reason === "INVALID_AUTH_TOKEN") return Promise.resolve(false);
     this.#held = null;
     this.#refused = token;

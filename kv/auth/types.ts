@@ -37,12 +37,12 @@ export interface RoleRequest {
   readonly role: string;
 }
 
-/** What a role may do with keys. */
+/** Kinds of permission: to read keys, to write them, both. */
 export type PermissionType = "READ" | "WRITE" | "READWRITE";
 
 /** Request of {@linkcode Auth.roleGrantPermission}: the keys, and what may be done with them. */
 export interface RoleGrantPermissionRequest extends RoleRequest, KeySelector {
-  /** What the role may do. */
+  /** Kind of the permission. */
   readonly permission: PermissionType;
 }
 
@@ -83,7 +83,7 @@ export interface RoleListResponse extends AuthResponse {
 
 /** Permission of a role for the keys from `key` up to and without `rangeEnd`. */
 export interface Permission {
-  /** What may be done. */
+  /** Kind of the permission. */
   readonly permission: PermissionType;
   /** The first key as text. */
   readonly key: string;

@@ -93,9 +93,9 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
     };
   }
 
-  // ---- what it is ------------------------------------------------------------------------------
+  // ---- its state ------------------------------------------------------------------------------
 
-  /** What it does at present. */
+  /** Its state at present. */
   get state(): CacheState {
     return this.#replica.state;
   }
@@ -199,7 +199,7 @@ export class Cache implements Iterable<KeyValue>, AsyncDisposable {
   }
 
   /**
-   * What changes from this call on; of a cache that is not ready, from then on. Each reader has its own
+   * Changes from this call on; of a cache that is not ready, from then on. Each reader has its own
    * events; a slow one holds up nobody, see `maxEvents`. Ends when the cache is closed, `signal` aborts
    * or the loop is left; rejects when the cache fails.
    *

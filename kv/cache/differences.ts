@@ -4,7 +4,7 @@ import type { KeyStore, KeyStoreRange } from "./store.ts";
 /** All entries, in order. */
 export const EVERYTHING: KeyStoreRange = { from: "", end: null, reverse: false };
 
-/** What happened between two states of a store. */
+/** Events that lead from one state of a store to another. */
 export function* differences(
   before: KeyStore,
   after: KeyStore,

@@ -1,5 +1,5 @@
 /**
- * What callers say of a cache and its reads: types, names, checks.
+ * Options of a cache and its reads: types, names, checks.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Bytes, Int64 } from "../types.ts";
 import type { WaitOptions } from "../wait.ts";
 import type { KeyStoreRange } from "./store.ts";
 
-/** What is cached, and how much of it. */
+/** Options of a cache. */
 export interface CacheOptions {
   /** Keys that begin with this; empty: all there are. */
   readonly prefix: Bytes;

@@ -32,7 +32,7 @@ const PAGE_SIZE = 10_000;
  */
 export type CacheState = "loading" | "following" | "resyncing" | "closed" | "failed";
 
-/** What is copied, from where, and how much of it. */
+/** Keys to copy, where from, and how many bytes of them. */
 interface ReplicaOptions {
   readonly keyspace: Keyspace;
   readonly prefix: string;

@@ -1,11 +1,11 @@
-/** One who waits for a revision. */
+/** A wait for a revision. */
 interface Wait {
   readonly revision: bigint;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** Who waits for a revision to be reached, in the order of revisions. No I/O. */
+/** Waits for revisions to be reached, in the order of revisions. No I/O. */
 export class RevisionWaits {
   /** The least revision stands last. */
   readonly #waits: Wait[] = [];

@@ -26,7 +26,7 @@ export class UsageError extends Error {
 interface Flag {
   readonly type: "boolean" | "string";
   readonly short?: string;
-  /** What the help says of it. */
+  /** Its line in the help. */
   readonly about: string;
 }
 
@@ -82,11 +82,11 @@ export function duration(name: string, text: string): number {
   throw new UsageError(`--${name} must be a time as 5s or 500ms: it is ${JSON.stringify(text)}`);
 }
 
-/** What the command line says. */
+/** A command line, parsed. */
 interface Parsed {
   readonly given: Given;
   readonly args: readonly string[];
-  /** What stood behind `--`. */
+  /** Arguments behind `--`. */
   readonly rest: readonly string[] | undefined;
 }
 

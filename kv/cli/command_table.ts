@@ -1,5 +1,5 @@
 /**
- * What a command is, and what it works with.
+ * Commands, and the world they work in.
  *
  * @module
  */
@@ -9,12 +9,12 @@ import { type Flags, type Given, UsageError } from "./arguments.ts";
 import { type Format, goJson, headerFields, headerJson, hexBytes, table } from "./format.ts";
 import type { World } from "./world.ts";
 
-/** What a command works with. */
+/** A client, arguments and output of a command. */
 export interface Cli {
   readonly client: Client;
   readonly given: Given;
   readonly args: readonly string[];
-  /** What stood behind `--`. */
+  /** Arguments behind `--`. */
   readonly rest: readonly string[] | undefined;
   readonly format: Format;
   readonly hex: boolean;
@@ -27,7 +27,7 @@ export interface Cli {
 export interface Command {
   /** Its arguments in the help. */
   readonly usage: string;
-  /** What it does, in the help. */
+  /** Its purpose, in the help. */
   readonly about: string;
   readonly flags?: Flags;
   /** How many arguments it takes. */

@@ -1,5 +1,5 @@
 /**
- * What the command needs of the world around it, and the world of this process.
+ * Input, output, files and signals of the command, and those of this process.
  *
  * @module
  */

@@ -27,7 +27,7 @@ import type {
 let clusterOf: (host: ClusterHost) => Cluster;
 export { clusterOf };
 
-/** What a cluster needs of its client. */
+/** Parts of a client that a cluster needs. */
 interface ClusterHost {
   readonly calls: Calls;
   readonly service: ClusterService;

@@ -70,7 +70,7 @@ export class Barrier {
     }, NAMES);
   }
 
-  /** Releases the barrier, whoever holds it: all who wait go on. */
+  /** Releases the barrier, also one that others hold: all waits end. */
   async release(options: WaitOptions = {}): Promise<void> {
     await waiting(
       "release",
@@ -131,7 +131,7 @@ export async function untilEvent(
         await watch.read();
       });
     } catch (error) {
-      // What is there now tells as well.
+      // The present keys tell as well.
       if (!(error instanceof CompactedError)) throw error;
     }
     signal.throwIfAborted();

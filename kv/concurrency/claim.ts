@@ -11,7 +11,7 @@
  * Each waits for the key before its own alone, so that one end wakes one waiter. Revisions only grow,
  * so the one that created the key of who holds also orders all that ever held: it is the fencing token.
  *
- * What is sent is not always answered. The put of the key is repeated, under the condition that there is
+ * Requests are not always answered. The put of the key is repeated, under the condition that there is
  * none, until it is answered or the session is over; the same goes for the removal. A put that got no
  * answer may still be carried out when nobody wants it any more (a member that was frozen goes on): such
  * a key is looked for, and removed, as long as the session lives. After that its lease refuses it.
@@ -31,7 +31,7 @@ import type { Comparison, TxnResponse } from "../types.ts";
 import { nameOf, partsOf, type Session } from "./session.ts";
 import { isPassing, persist, raced } from "../wait.ts";
 
-/** What to stand in line with, and where. */
+/** A key to stand in line with, and where. */
 interface ClaimRequest {
   readonly keyspace: Keyspace;
   readonly session: Session;
@@ -136,7 +136,7 @@ export class Claim {
     try {
       return await raced(putting, ended);
     } catch (error) {
-      // Who gave up does not wait for the answer; it tells whether there is a key to remove.
+      // A caller that gave up does not wait for the answer; it tells whether there is a key to remove.
       putting.then(({ claim }) => claim.leave()).catch(() => {});
       throw error;
     }
@@ -189,7 +189,7 @@ export class Claim {
         failures = 0;
       } catch (error) {
         ended.throwIfAborted();
-        // Compacted: what is there now tells as well.
+        // Compacted: the present keys tell as well.
         if (!(error instanceof CompactedError) && !isPassing(error)) throw error;
         if (++failures > 1) await clock.sleep(PAUSE_MS, ended);
       }
@@ -277,7 +277,7 @@ const OBSERVE_AFTER_MS = 100;
 /** Milliseconds before a watch that failed is made again. */
 const PAUSE_MS = 50;
 
-/** What the put, or the read of a key that was there, says of the key. */
+/** The key by the response of its put, or of its read if it was there. */
 function ownOf(
   { succeeded, header, responses: [own] }: TxnResponse,
 ): { create: bigint; mod: bigint; value: string | null } {
@@ -307,7 +307,7 @@ async function takeTurn(
   const forget = () => {
     if (turns.get(name) === all) turns.delete(name);
   };
-  // Who gives up waiting leaves those before it in their turn.
+  // A wait that is given up leaves those before it in their turn.
   if (before !== undefined) all.then(forget);
   const leave = () => {
     own.resolve();
@@ -341,7 +341,7 @@ function lookFor({ session, keyspace, key }: ClaimRequest): void {
   const look = async () => {
     using watch = await keyspace.watch({ key, noDelete: true }, { signal: ended });
     do {
-      // What came before the watch is removed by the first of these.
+      // A key from before the watch is removed by the first of these.
       const { kvs } = await keyspace.get({ key, keysOnly: true }, { signal: ended });
       if (kvs.length === 0) continue;
       await keyspace.txn({

@@ -76,7 +76,7 @@ export class Election {
     return await waiting("campaign", options, this.#clock, async (signal) => {
       const { session } = options;
       if (!isSession(session)) return await this.#campaign(value, options, signal);
-      // Who leads already, or stands for it, is the same candidate with another value.
+      // A session that leads already, or stands for it, is the same candidate with another value.
       const standing = candidates(session);
       const name = nameOf(this.#keyspace, this.name);
       for (let other = standing.get(name); other !== undefined;) {
@@ -134,7 +134,7 @@ export class Election {
   }
 
   /**
-   * Who leads, now and from now on: each leader once, and again when it proclaims another value. None
+   * Leaders, now and from now on: each leader once, and again when it proclaims another value. None
    * is left out, unless the history was compacted before it could be read. Ends when the signal aborts
    * or the loop is left.
    */
@@ -178,7 +178,7 @@ export class Election {
     }
   }
 
-  /** What a leader proclaims behind `revision`. Returns the revision that ended it. */
+  /** Values that a leader proclaims behind `revision`. Returns the revision that ended it. */
   async *#follow(
     signal: AbortSignal,
     leader: KeyValue,
@@ -215,7 +215,7 @@ export class Election {
     return response!.events[0]!.kv.modRevision;
   }
 
-  /** Who leads at a revision, 0 meaning now, and which revision that is. */
+  /** The leader at a revision, 0 meaning now, and which revision that is. */
   async #leaderAt(
     revision: bigint,
     options?: number | CallOptions,

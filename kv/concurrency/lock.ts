@@ -59,7 +59,7 @@ type LockMode = "exclusive" | "read" | "write";
  * before anybody else can hold it. (Only who removes the key by force is not waited for.)
  *
  * A process that was stopped for longer than its session lives finds out late. What it does outside of
- * etcd is safe if it passes {@linkcode Lock.revision} on, and whoever takes it refuses numbers smaller
+ * etcd is safe if it passes {@linkcode Lock.revision} on, and the other system refuses numbers smaller
  * than the greatest it has seen; what it does in etcd if {@linkcode Lock.condition} is among the
  * conditions of its transactions.
  */

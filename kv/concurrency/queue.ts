@@ -23,7 +23,7 @@ let newPriorityQueue: (keyspace: Keyspace, name: string, clock?: Clock) => Prior
 export { newPriorityQueue, newQueue };
 
 /**
- * A queue: what was put in first comes out first, once, whoever takes it. Keys are those of etcd's
+ * A queue: what was put in first comes out first, once, to any of those who take. Keys are those of etcd's
  * recipes.
  */
 export class Queue implements AsyncIterable<KeyValue> {

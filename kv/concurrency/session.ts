@@ -18,7 +18,7 @@ export interface SessionOptions extends WaitOptions {
    */
   readonly ttl?: number | undefined;
   /**
-   * A lease made elsewhere, which is kept alive from now on. Whoever shares it shares what is held
+   * A lease made elsewhere, which is kept alive from now on. All that share it share what is held
    * under it. Excludes `ttl`.
    */
   readonly lease?: Int64 | undefined;
@@ -26,12 +26,12 @@ export interface SessionOptions extends WaitOptions {
 
 const NAMES = optionNames<SessionOptions>({ ttl: true, lease: true, signal: true, timeout: true });
 
-/** What is needed of a session beside what users see. */
+/** Parts of a session that users do not see. */
 interface SessionParts {
   /** Where its lease was made. */
   readonly keyspace: Keyspace;
   readonly clock: Clock;
-  /** Who has its turn at a key of the cluster, or waits for it: ends when all are done. */
+  /** Turns at keys of the cluster, by name: each ends when all that wait are done. */
   readonly turns: Map<string, Promise<void>>;
   /** Keys that a put whose answer is missing may still make, with what stops looking for them. */
   readonly haunted: Map<string, AbortController>;

@@ -16,7 +16,7 @@ import type {
 import { waiting, type WaitOptions } from "../wait.ts";
 
 /**
- * What a transaction may see of others, from the strictest on:
+ * Isolation of a transaction from others, from the strictest on:
  * - `serializable-snapshot`: it reads the store as it was at its first read. It takes effect only if
  *   nobody changed since what it read or what it writes.
  * - `serializable`: the same, but what it writes unread may have been changed.
@@ -32,7 +32,7 @@ export type Isolation =
 
 /** How a transaction is carried out. */
 export interface TransactionOptions extends WaitOptions {
-  /** What it may see of others. @default {"serializable-snapshot"} */
+  /** Isolation from others. @default {"serializable-snapshot"} */
   readonly isolation?: Isolation | undefined;
   /**
    * How often it is tried again after others changed what it needs.
@@ -56,9 +56,9 @@ const NAMES = optionNames<TransactionOptions>({
 });
 const ISOLATIONS = ["serializable-snapshot", "serializable", "repeatable-reads", "read-committed"];
 
-/** What a transaction gave. */
+/** Result of a transaction. */
 export interface TransactionResult<T> {
-  /** What its function returned. */
+  /** Value that its function returned. */
   readonly value: T;
   /** Header of its commit, or of its last read if it wrote nothing. Undefined if it did nothing. */
   readonly header: ResponseHeader | undefined;
@@ -91,12 +91,12 @@ export interface Transaction {
   delete(key: Bytes): void;
 }
 
-/** What will become of a key. */
+/** A write of a key, as it will be committed. */
 type Write =
   | { readonly kind: "put"; readonly key: Bytes; readonly value: Bytes; readonly lease: Int64 }
   | { readonly kind: "delete"; readonly key: Bytes };
 
-/** What was read of a key. */
+/** A key as it was read. */
 interface Read {
   readonly key: Bytes;
   readonly kv: KeyValue | undefined;
@@ -230,7 +230,7 @@ export async function runTransaction<T>(
         if (header !== null) return { value, header, attempts };
       } catch (error) {
         signal.throwIfAborted();
-        // What is read at the revision of the first read may be compacted meanwhile.
+        // The revision of the first read may be compacted meanwhile.
         if (!(error instanceof CompactedError) || attempt.base === 0n) throw error;
       } finally {
         attempt.over = true;

@@ -58,7 +58,7 @@ interface RenewMessage {
   readonly ID: bigint;
 }
 
-/** What the keeper needs of its client. */
+/** Parts of a client that the keeper needs. */
 interface LeaseKeeperOptions {
   readonly service: LeaseService;
   readonly calls: Calls;
@@ -219,7 +219,7 @@ export class LeaseKeeper {
     this.#tick();
   }
 
-  /** Whatever it was: as long as there are leases, their time runs and another try is worth it. */
+  /** For any reason: as long as there are leases, their time runs and another try is worth it. */
   onBroken(): undefined {
     for (const lease of this.#leases.values()) lease.sent = 0;
   }

@@ -33,7 +33,7 @@ import type {
 let maintenanceOf: (host: MaintenanceHost) => Maintenance;
 export { maintenanceOf };
 
-/** What maintenance needs of its client. */
+/** Parts of a client that maintenance needs. */
 interface MaintenanceHost {
   /** Any member may answer. */
   readonly calls: Calls;

@@ -12,7 +12,7 @@ import { ClientClosedError } from "../errors.ts";
 import type { Observer } from "../observer.ts";
 import { type MaintenanceService, maintenanceService } from "./service.ts";
 
-/** Who makes the calls. */
+/** Parts of a client that the calls are made with. */
 interface MemberLinksOptions {
   readonly settings: Settings;
   readonly time: Time;

@@ -12,7 +12,7 @@ import type { Snapshot } from "./types.ts";
 /** Bytes of the checksum behind the database: SHA-256. */
 const CHECKSUM_SIZE = 32;
 
-/** What the size of a database is a multiple of: so a checksum behind it can be told. */
+/** Bytes that the size of a database is a multiple of: so a checksum behind it can be told. */
 const SECTOR = 512;
 
 /** A snapshot whose first part has come. */

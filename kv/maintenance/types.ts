@@ -34,7 +34,7 @@ export interface StatusResponse {
   readonly raftTerm: bigint;
   /** Entries of the log that this member has carried out. */
   readonly raftAppliedIndex: bigint;
-  /** What is wrong: no leader, alarms. */
+  /** Faults of the member: no leader, alarms. */
   readonly errors: string[];
   /** Whether it only follows, without a vote. */
   readonly isLearner: boolean;
@@ -42,14 +42,14 @@ export interface StatusResponse {
   readonly storageVersion: string;
 }
 
-/** What an alarm is about: no space left, or data that differ from the other members'. */
+/** Kinds of alarm: no space left, or data that differ from the other members'. */
 export type AlarmType = "NONE" | "NOSPACE" | "CORRUPT";
 
 /** An alarm that stands. */
 export interface Alarm {
   /** The member. */
   readonly memberID: bigint;
-  /** What it is about. */
+  /** Kind of the alarm. */
   readonly alarm: AlarmType;
 }
 
@@ -57,7 +57,7 @@ export interface Alarm {
 export interface AlarmDisarmRequest {
   /** The member. */
   readonly memberID?: Int64;
-  /** What the alarm is about. */
+  /** Kind of the alarm. */
   readonly alarm?: AlarmType;
 }
 

@@ -21,7 +21,7 @@ export interface CallStats {
   readonly attempts: number;
 }
 
-/** What a client has done and holds: {@linkcode Client.stats}. */
+/** Counts of what a client did and holds: {@linkcode Client.stats}. */
 export interface ClientStats {
   /** Calls by the client's method, as `put` or `auth.userAdd`. */
   readonly calls: Readonly<Record<string, CallStats>>;

@@ -22,17 +22,17 @@ import type {
   TxnOperation,
 } from "../types.ts";
 
-/** What a conditional write gives. */
+/** Response of a conditional write. */
 export interface ConditionalResponse {
   /** Its `revision` is the write's, or the present one if nothing was written. */
   readonly header: ResponseHeader;
   /** Whether it was written. */
   readonly succeeded: boolean;
-  /** What is there instead, if it was not written and if there is something. */
+  /** The key as it is, if it exists and was not written. */
   readonly kv?: KeyValue;
 }
 
-/** What {@linkcode KeyspaceClient.update} takes beside the key and the function. */
+/** Options of {@linkcode KeyspaceClient.update}. */
 export interface UpdateOptions extends CallOptions {
   /**
    * How often others may come first before it gives up with code ABORTED.
@@ -43,13 +43,13 @@ export interface UpdateOptions extends CallOptions {
   readonly lease?: Int64;
 }
 
-/** What became of {@linkcode KeyspaceClient.update}. */
+/** Response of {@linkcode KeyspaceClient.update}. */
 export interface UpdateResponse {
   /** Its `revision` is the write's, or the present one if nothing was written. */
   readonly header: ResponseHeader;
   /** Whether something was written or removed. */
   readonly updated: boolean;
-  /** What was there before, if there was something. */
+  /** The key as it was before, if it existed. */
   readonly prevKv?: KeyValue;
 }
 

@@ -9,7 +9,7 @@ import type { Watch } from "../watch/watch.ts";
 import type { Codec } from "./codec.ts";
 import { type ConditionalResponse, putIf, update, type UpdateOptions } from "./conditional.ts";
 
-/** What is stored under a key is no value of the codec. `cause` is what it threw. */
+/** The bytes under a key are no value of the codec. `cause` is the codec's error. */
 export class ValueError extends KvError {
   /** Name of the class. */
   override readonly name: string = "ValueError";

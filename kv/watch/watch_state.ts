@@ -1,6 +1,6 @@
 /**
- * What one watch has seen and where it goes on after a break. No I/O: responses go in, what they mean
- * comes out.
+ * State of one watch: revisions seen, and where it goes on after a break. No I/O: responses go in, their
+ * meaning comes out.
  *
  * ```text
  * start revision 5, three changes of one key, the connection breaks, the watch is made again:
@@ -18,7 +18,7 @@
 import { cancelError, CompactedError, HistoryLostError, type KvError } from "../errors.ts";
 import type { EventMessage, WatchResult } from "../wire.ts";
 
-/** What a response means for its watch. */
+/** Meaning of a response for its watch. */
 export type Step =
   /** Nothing to deliver: a piece of a response, or events from before the start. */
   | { readonly kind: "none" }
@@ -55,7 +55,7 @@ export class WatchState {
   seen: bigint;
   /** The cluster; 0n until it is known. */
   clusterId: bigint;
-  /** What came of a revision that is not complete. */
+  /** Events of a revision that is not complete. */
   #pieces: EventMessage[] = [];
   #size = 0;
 
@@ -181,7 +181,7 @@ export function sizeOf({ kv, prevKv }: EventMessage): number {
   return EVENT_OVERHEAD + 2 * size;
 }
 
-/** What the objects of an event take besides its bytes. */
+/** Bytes that the objects of an event take besides its own. */
 const EVENT_OVERHEAD = 256;
 
 function failed(error: KvError): Step {

@@ -34,7 +34,7 @@ interface Creation {
   id: bigint;
 }
 
-/** What the stream needs of its client. */
+/** Parts of a client that the stream needs. */
 interface WatchStreamOptions {
   readonly service: WatchService;
   readonly calls: Calls;

@@ -25,7 +25,7 @@ const MAX_BACKLOG_BYTES = 256 << 20;
  */
 const LARGE_EVENT_BYTES = 4 << 10;
 
-/** What a response without events counts for. */
+/** Bytes that a response without events counts for. */
 const PROGRESS_SIZE = 256;
 
 /** Where watches are carried out. */
@@ -42,7 +42,7 @@ export interface WatchHost {
   backlog: number;
 }
 
-/** What a watch is made of. */
+/** Parts of a watch. */
 interface WatcherOptions {
   readonly request: WatchCreateMessage;
   readonly state: WatchState;
@@ -79,9 +79,9 @@ class Read extends Timer {
 
 /** One watch: what it asks for, what it has seen, and what its reader has not read yet. */
 export class Watcher {
-  /** What the create request says, but for the revision. */
+  /** The create request, but for the revision. */
   readonly request: WatchCreateMessage;
-  /** What was seen. */
+  /** Revisions seen, and where it goes on. */
   readonly state: WatchState;
   /** Resolves when the server has accepted the watch. */
   readonly created: Promise<void>;
@@ -97,7 +97,7 @@ export class Watcher {
   /** Responses that wait, in order. */
   #first: Entry | null = null;
   #last: Entry | null = null;
-  /** What they count for. */
+  /** Bytes that they count for. */
   #queued = 0;
   /** Reads that wait, in order. */
   readonly #reads = new Set<Read>();
@@ -120,7 +120,7 @@ export class Watcher {
     this.#onNotice = onNotice;
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.created = promise;
-    // Whoever opened the watch may have stopped waiting.
+    // Nobody may wait for it any more.
     promise.catch(() => {});
     this.#settle = { resolve, reject };
   }

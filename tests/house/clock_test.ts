@@ -10,6 +10,10 @@ const PLATFORM_TIME: Readonly<Record<string, string>> = {
   "http/message/date.ts Date.now": "the wall's time: the field Date",
   "http/message/date.ts new Date": "the wall's time: the field Date",
   "http/client/request_run.ts Date.now": "the wall's time: Retry-After may be a date",
+  "kv/auth/token.ts Date.now": "the wall's time: tokens carry the date of their end",
+  "kv/concurrency/holder.ts Date.now": "the wall's time: keys are named like Go's",
+  "kv/server/node.ts setInterval": "a store forgets old revisions as its operator says",
+  "kv/server/node.ts setTimeout": "a store's leases end by a clock that tests put forward",
 };
 
 /** Who begins with the system's time: the doors through which users come. */
@@ -19,6 +23,14 @@ const DOORS = [
   "http/client/client.ts",
   "http/server/listen.ts",
   "http/server/serve_deno.ts",
+  "kv/cli/endpoints.ts",
+  "kv/cli/leases.ts",
+  "kv/cli/live.ts",
+  "kv/client.ts",
+  "kv/clock.ts",
+  "kv/cluster/endpoints.ts",
+  "kv/server/clock.ts",
+  "kv/telemetry/open_telemetry.ts",
 ];
 
 const NAMES =
@@ -48,7 +60,7 @@ function filesOf(folder: string): string[] {
   );
 }
 
-const files = ["http", "grpc"].flatMap(filesOf).sort();
+const files = ["http", "grpc", "kv"].flatMap(filesOf).sort();
 const texts = new Map(
   files.map((file) => [file, Deno.readTextFileSync(new URL(file, ROOT))] as const),
 );
@@ -76,7 +88,7 @@ Deno.test("the platform's time is seen wherever it is used", () => {
   ) assertEquals(platformTime(text), [], text);
 });
 
-Deno.test("http/ and grpc/ read the platform's time and wait for it in http/time/ alone", () => {
+Deno.test("the platform's time is read and waited for in http/time/ alone", () => {
   const found = [...texts].flatMap(([file, text]) =>
     platformTime(text).map((name) => `${file} ${name}`)
   );
@@ -85,7 +97,7 @@ Deno.test("http/ and grpc/ read the platform's time and wait for it in http/time
 
 Deno.test("only doors begin with the system's time; all others are given theirs", () => {
   const takers = files.filter((file) =>
-    /\bSYSTEM_TIME\b|\bsystemClock\b/.test(codeOf(texts.get(file)!)) &&
+    /\bSYSTEM_TIME\b|\bsystem(?:Clock|Time)\b/.test(codeOf(texts.get(file)!)) &&
     !["http/time/clock.ts", "http/time/time.ts", "http/engine.ts"].includes(file)
   );
   assertEquals(takers, DOORS);

@@ -35,6 +35,21 @@ Deno.test("toKvError() takes the code the server sent, not the one of the table"
   assertEquals([error.code, error.reason], [grpc.code.UNAVAILABLE, "NOT_CAPABLE"]);
 });
 
+Deno.test("toKvError() takes the code of the table where the server has none", () => {
+  for (const [text, { reason, code }] of SERVER_ERRORS) {
+    if (reason === "COMPACTED") continue;
+    const error = toKvError(new ConnectError(text, Code.Unknown));
+    assertInstanceOf(error, kv.KvError);
+    assertEquals([error.code, error.reason], [code, reason], text);
+  }
+  const late = toKvError(new ConnectError("context deadline exceeded", Code.Unknown));
+  assertInstanceOf(late, kv.KvError);
+  assertEquals([late.code, late.reason], [grpc.code.DEADLINE_EXCEEDED, "DEADLINE_EXCEEDED"]);
+  const strange = toKvError(new ConnectError("out of disk", Code.Unknown));
+  assertInstanceOf(strange, kv.KvError);
+  assertEquals([strange.code, strange.reason], [grpc.code.UNKNOWN, undefined]);
+});
+
 Deno.test("toKvError() gives compaction its class, leaves its own errors and TypeErrors", () => {
   const compacted = toKvError(
     new ConnectError("etcdserver: mvcc: required revision has been compacted", Code.OutOfRange),

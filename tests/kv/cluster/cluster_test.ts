@@ -119,15 +119,17 @@ peerTest("members come, learn, get a vote and go; endpoints follow", { needs }, 
     assertEquals([added.member.isLearner, added.members.length], [true, 5]);
     const updated = await client.cluster.memberUpdate({ ID, peerURLs: ["http://127.0.0.1:19"] });
     assertEquals(updated.members.find((one) => one.ID === ID)?.peerURLs, ["http://127.0.0.1:19"]);
-    const twice = await rejected(
-      change(() => client.cluster.memberAddAsLearner({ peerURLs: ["http://127.0.0.1:19"] })),
-      kv.KvError,
-    );
-    assert(["PEER_URL_EXISTS", "TOO_MANY_LEARNERS"].includes(twice.reason!), twice.message);
     const removed = await client.cluster.memberRemove({ ID });
     assertEquals(removed.members.length, 4);
     const gone = await rejected(client.cluster.memberRemove({ ID }), kv.KvError);
     assertEquals(gone.reason, "MEMBER_NOT_FOUND");
+    // With a member that never came etcd 3.4 calls itself unhealthy, so this is asked when it is gone.
+    const { peerURLs } = removed.members[0]!;
+    const twice = await rejected(
+      change(() => client.cluster.memberAddAsLearner({ peerURLs })),
+      kv.KvError,
+    );
+    assertEquals(twice.reason, "PEER_URL_EXISTS");
   });
 
   await t.step("with syncInterval, endpoints follow by themselves", async () => {
