@@ -8,6 +8,7 @@ import { kv } from "@sluice/sluice";
 import { listen } from "../../../kv/server/mod.ts";
 import { StoreDamagedError } from "../../../kv/server/log/error.ts";
 import { Journal } from "../../../kv/server/log/journal.ts";
+import { setImmediate } from "node:timers";
 import { Random } from "../../../support/random.ts";
 import { killAgainAndAgain, StoreProcess } from "./durability.ts";
 
@@ -59,10 +60,11 @@ Deno.test("files that are torn or have a wrong bit are reported, or nothing of t
   await using temporary = await folder();
   const path = `${temporary.path}/data`;
   const put = await fill(path, 150);
-  const names = [...Deno.readDirSync(path)].map(({ name }) => name).filter((name) =>
-    name !== "lock"
-  );
-  const files = new Map(names.map((name) => [name, Deno.readFileSync(`${path}/${name}`)]));
+  const files = new Map<string, Uint8Array<ArrayBuffer>>();
+  for await (const { name } of Deno.readDir(path)) {
+    if (name !== "lock") files.set(name, await Deno.readFile(`${path}/${name}`));
+  }
+  const names = [...files.keys()];
   const random = new Random(10);
   let reported = 0;
   for (let i = 0; i < 200; i++) {
@@ -72,8 +74,8 @@ Deno.test("files that are torn or have a wrong bit are reported, or nothing of t
     const at = random.below(whole.length);
     damaged[at]! ^= 1 << random.below(8);
     const bytes = i % 3 === 0 ? whole.subarray(0, at) : damaged;
-    for (const [other, content] of files) Deno.writeFileSync(`${path}/${other}`, content);
-    Deno.writeFileSync(`${path}/${name}`, bytes);
+    for (const [other, content] of files) await Deno.writeFile(`${path}/${other}`, content);
+    await Deno.writeFile(`${path}/${name}`, bytes);
     try {
       assertEquals(await read(path, put), put.length - 1, `${name} at ${at}`);
     } catch (error) {
@@ -136,12 +138,23 @@ Deno.test("every record is written, whoever asks for it to be durable and when",
   const random = new Random(12);
   const journal = Journal.open(path, () => {}, failed);
   let appended = 0;
-  await Promise.all(Array.from({ length: 20 }, async () => {
+  const append = (): Promise<void> => {
+    journal.append({ kind: "grant", id: BigInt(++appended), ttl: 60 });
+    return journal.durable();
+  };
+  // One comes in the very turn in which a sync has ended, before those who wait for the next one.
+  const first = append();
+  const after = first.then(async () => {
+    const next = append();
+    for (let i = 0; i < 20; i++) await Promise.resolve();
+    await append();
+    await next;
+  });
+  await Promise.all([append(), after]);
+  await Promise.all(Array.from({ length: 40 }, async () => {
     for (let i = 0; i < 50; i++) {
-      journal.append({ kind: "grant", id: BigInt(++appended), ttl: 60 });
-      // Some ask in the very turn in which a sync has ended.
-      for (let turns = random.below(4); turns > 0; turns--) await Promise.resolve();
-      await journal.durable();
+      if (random.below(3) > 0) await new Promise((resolve) => setImmediate(resolve));
+      await append();
     }
   }));
   const { length } = journal;
