@@ -217,7 +217,7 @@ function readFlags(args: readonly string[]): { flags: Flag[]; inputs: string[] }
 function checkedFlag(name: string, shown: string, value: string | undefined): Flag {
   const reason = REFUSED.get(name);
   if (reason !== undefined) throw new UsageError(`Cannot take ${shown}: ${reason}.`);
-  const isPlugin = /^\w+_(out|opt)$/.test(name);
+  const isPlugin = /^.+_(out|opt)$/.test(name);
   const isKnown = SWITCHES.has(name) || LISTS.has(name) || VALUES.has(name);
   if (SWITCHES.has(name)) return { name, shown, value: undefined };
   if (value === undefined && shown.startsWith("--")) {

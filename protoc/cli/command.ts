@@ -254,7 +254,7 @@ async function runPlugin(
   generated: GeneratedFiles,
   environment: Environment,
 ): Promise<void> {
-  const { pluginRequest, readAnswer, supportFault } = await import("./plugin.ts");
+  const { pluginRequest, readAnswer, supportFaults } = await import("./plugin.ts");
   const { flag, plugin, directory } = output;
   if (/\.(zip|jar|srcjar)$/.test(directory)) {
     throw new UsageError(
@@ -295,11 +295,9 @@ async function runPlugin(
     else if (last) last.content += file.content;
     else return fail(`${plugin}: First file chunk returned by plugin did not specify a file name.`);
   }
-  const fault = supportFault(plugin, answer, sources.requested);
-  if (fault !== undefined) {
-    environment.complain(fault);
-    return fail("");
-  }
+  const missing = supportFaults(plugin, answer, sources.requested);
+  for (const fault of missing) environment.complain(fault);
+  if (missing.length > 0 && answer.error === "") return fail("");
   if (answer.error !== "") return fail(answer.error);
   const faults = generated.add(directory, pieces);
   if (faults.length === 0) return;
@@ -341,20 +339,10 @@ async function writeDependencies(
 }
 
 async function writeTypeScript(args: Arguments, environment: Environment): Promise<void> {
-  const { Loader } = await import("../loader.ts");
-  const { writeTypeModules, writeTypes } = await import("../types/module.ts");
-  // Types show comments, whatever the set shows.
-  const files = await new Loader({ sourceInfo: true }).loadAll(args.inputs, { roots: args.roots });
-  const options = {
-    schemas: args.typesSchemas,
-    ...args.typesImport !== undefined && { protobuf: args.typesImport },
-  };
-  if (!/[\\/]$/.test(args.typesOut)) {
-    return await output(args.typesOut, writeTypes(files, options), environment);
-  }
-  for (const [path, text] of writeTypeModules(files, options)) {
-    await environment.makeWay(`${args.typesOut}${path}`);
-    await output(`${args.typesOut}${path}`, text, environment);
+  const { typeModules } = await import("./types.ts");
+  for (const [path, text] of await typeModules(args)) {
+    if (path !== "-" && path !== args.typesOut) await environment.makeWay(path);
+    await output(path, text, environment);
   }
 }
 

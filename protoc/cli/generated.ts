@@ -74,6 +74,7 @@ function insert(target: string, point: string, content: string): string | undefi
   const isInline = found > 3 && target.slice(found - 3, found - 1) === "/*";
   const at = isInline ? found - 3 : target.lastIndexOf("\n", found) + 1;
   const indent = /^[ \t]*/.exec(target.slice(at, found))![0];
+  if (content !== "" && !content.endsWith("\n")) content += "\n";
   const lines = indent === "" ? content : content.replace(/[^\n]*\n|[^\n]+$/g, `${indent}$&`);
   return target.slice(0, at) + lines + target.slice(at);
 }

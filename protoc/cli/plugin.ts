@@ -51,8 +51,9 @@ export function pluginRequest(
 ): Uint8Array {
   const { fileToGenerate, parameter, compilerVersion, protoFile, sourceFileDescriptors } = Request;
   const { requested } = sources;
-  const given = new Map(retained.requested.map((file) => [file.name, file]));
-  const all = sources.closure(requested);
+  const given = new Set(requested.map(({ name }) => name));
+  const stripped = new Map(sources.closure(requested).map((file) => [file.name, file.bytes]));
+  const all = retained.closure(retained.requested);
   const version = joined([
     numeric(1, PROTOC_VERSION.language),
     numeric(2, PROTOC_VERSION.major),
@@ -63,11 +64,13 @@ export function pluginRequest(
     ...requested.flatMap(({ name }) => delimited(fileToGenerate, name)),
     ...output.parameter === "" ? [] : delimited(parameter, output.parameter),
     ...delimited(compilerVersion, version),
-    ...all.flatMap(({ bytes }) => delimited(protoFile, bytes)),
-    ...all.flatMap(({ name }) => {
-      const file = given.get(name);
-      return file ? delimited(sourceFileDescriptors, file.bytes) : [];
-    }),
+    ...all.flatMap(({ name, bytes }) =>
+      // Options for the source only stay in files that others generate code for.
+      delimited(protoFile, given.has(name) ? stripped.get(name)! : bytes)
+    ),
+    ...all.flatMap(({ name, bytes }) =>
+      given.has(name) ? delimited(sourceFileDescriptors, bytes) : []
+    ),
   ]);
 }
 
@@ -120,37 +123,55 @@ const Descriptor = {
 
 const EDITION_2023 = 1000;
 
-/** The first thing that files need and the plugin lacks, in protoc's words. */
-export function supportFault(
+/** All that files need and the plugin lacks, in protoc's words. */
+export function supportFaults(
   plugin: string,
   answer: Answer,
   files: readonly SourceFile[],
+): string[] {
+  const faults: (string | undefined)[] = [optionalFault, editionFault].map((faultOf) => {
+    for (const file of files) {
+      const fault = faultOf(plugin, answer, file.name, readFields(file.bytes)!);
+      if (fault !== undefined) return fault;
+    }
+  });
+  return faults.filter((fault) => fault !== undefined);
+}
+
+function optionalFault(
+  plugin: string,
+  { features }: Answer,
+  name: string,
+  file: readonly WireField[],
 ): string | undefined {
-  for (const { name, bytes } of files) {
-    const fields = readFields(bytes)!;
-    if (!(answer.features & PROTO3_OPTIONAL) && hasProto3Optional(fields)) {
-      return `${name}: is a proto3 file that contains optional fields, but code generator ${plugin} ` +
-        "hasn't been updated to support optional fields in proto3. Please ask the owner of this " +
-        "code generator to support proto3 optional.";
-    }
-    const edition = Number(numberIn(fields, Descriptor.fileEdition));
-    if (edition < EDITION_2023 || /^(google\/protobuf|upb)\//.test(name)) continue;
-    if (!(answer.features & EDITIONS)) {
-      return `${name}: is an editions file, but code generator ${plugin} hasn't been updated to ` +
-        "support editions yet.  Please ask the owner of this code generator to add support or " +
-        "switch back to proto2/proto3.\n\nSee https://protobuf.dev/editions/overview/ for more " +
-        "information.";
-    }
-    const using =
-      `${name}: is a file using edition ${editionName(edition)}, which isn't supported ` +
-      `by code generator ${plugin}.  Please `;
-    if (edition < answer.minimumEdition) {
-      return `${using}upgrade your file to at least edition ${editionName(answer.minimumEdition)}.`;
-    }
-    if (edition > answer.maximumEdition) {
-      return `${using}ask the owner of this code generator to add support or switch back to a ` +
-        `maximum of edition ${editionName(answer.maximumEdition)}.`;
-    }
+  if (features & PROTO3_OPTIONAL || !hasProto3Optional(file)) return undefined;
+  return `${name}: is a proto3 file that contains optional fields, but code generator ${plugin} ` +
+    "hasn't been updated to support optional fields in proto3. Please ask the owner of this code " +
+    "generator to support proto3 optional.";
+}
+
+function editionFault(
+  plugin: string,
+  { features, minimumEdition, maximumEdition }: Answer,
+  name: string,
+  file: readonly WireField[],
+): string | undefined {
+  const edition = Number(numberIn(file, Descriptor.fileEdition));
+  if (edition < EDITION_2023 || /^(google\/protobuf|upb)\//.test(name)) return undefined;
+  if (!(features & EDITIONS)) {
+    return `${name}: is an editions file, but code generator ${plugin} hasn't been updated to ` +
+      "support editions yet.  Please ask the owner of this code generator to add support or " +
+      "switch back to proto2/proto3.\n\nSee https://protobuf.dev/editions/overview/ for more " +
+      "information.";
+  }
+  const using = `${name}: is a file using edition ${editionName(edition)}, which isn't supported ` +
+    `by code generator ${plugin}.  Please `;
+  if (edition < minimumEdition) {
+    return `${using}upgrade your file to at least edition ${editionName(minimumEdition)}.`;
+  }
+  if (edition > maximumEdition) {
+    return `${using}ask the owner of this code generator to add support or switch back to a ` +
+      `maximum of edition ${editionName(maximumEdition)}.`;
   }
   return undefined;
 }
