@@ -36,6 +36,7 @@ export { Health, type HealthStatus, MAX_LISTED_SERVICES } from "./server/health.
 export { reflection } from "./server/reflection.ts";
 export {
   type Handlers,
+  type HandlersFor,
   type MethodHandler,
   Registrar,
   type RegistrarOptions,
@@ -51,9 +52,11 @@ export {
 export { type CallSettings, type WebSettings } from "./server/exchanges.ts";
 export {
   type DynamicService,
+  type LoadedClient,
   type MethodClient,
   newService,
   type ServerStreamingClient,
   type ServiceClient,
 } from "./client/service.ts";
+export type { ServiceIn, ServiceName } from "./wire/typed_file.ts";
 export { CallStream } from "./client/call_stream.ts";

@@ -8,6 +8,7 @@ import { checkBoolean, checkCallback, checkOptions, optionNames } from "../http/
 import { type Fingerprints, isFingerprints, WrittenTypes } from "./types/fingerprint.ts";
 import { createDescriptors } from "./compile/descriptor_set.ts";
 import { sharedDescriptor } from "./compile/shared.ts";
+import type { LoadedFile } from "./infer/loaded.ts";
 import { isCanonicalName } from "./import_names.ts";
 import type { ImportRoots } from "./import_roots.ts";
 
@@ -160,7 +161,8 @@ export class Loader {
    * Loads one file from its text. Imports are looked up among the files loaded before, with the
    * `resolve` hook, and among the built-in files, in this order.
    *
-   * The same text under the same name again gives the same descriptor.
+   * The same text under the same name again gives the same descriptor. If the text is a literal
+   * `as const`, the compiler knows the file's services and messages.
    *
    * @param text The file; bytes are taken for UTF-8.
    * @param name What other files import it as, such as `google/type/date.proto`.
@@ -168,9 +170,9 @@ export class Loader {
    * @throws {TypeError} If `resolve` answers with a promise: then use {@linkcode loadAsync}. Also if
    * the option `types` was written for another text; the file is loaded nevertheless.
    */
-  load(text: string | Uint8Array, name: string): DescFile {
+  load<Text>(text: Text & (string | Uint8Array), name: string): LoadedFile<Text> {
     checkArguments(text, name);
-    return this.#run([{ name, text }])[0]!;
+    return this.#run([{ name, text }])[0]! as LoadedFile<Text>;
   }
 
   /**
@@ -178,10 +180,13 @@ export class Loader {
    *
    * @throws {ProtoError} If it or an import has errors, or another text was loaded under the name.
    */
-  async loadAsync(text: string | Uint8Array, name: string): Promise<DescFile> {
+  async loadAsync<Text>(
+    text: Text & (string | Uint8Array),
+    name: string,
+  ): Promise<LoadedFile<Text>> {
     checkArguments(text, name);
     const fetched = await this.#fetch([{ name, text }], undefined);
-    return this.#run([{ name, text: fetched.get(name) }], fetched)[0]!;
+    return this.#run([{ name, text: fetched.get(name) }], fetched)[0]! as LoadedFile<Text>;
   }
 
   /**

@@ -24,7 +24,7 @@
  *
  * ```text
  * mod   the door
- * cli  attempt   the command; errors as values
+ * cli  attempt  schema   the command; errors as values; messages of a file
  * loader   schemas at run time
  * compile   the phases in order
  * option  descriptor  validate  types   options read; descriptors written; rules checked; TypeScript
@@ -32,7 +32,7 @@
  * value  import_roots  well_known   numbers and messages; folders of imports; files that come along
  * syntax   text to a tree
  * lex   text to tokens; diagnostics
- * limits  import_names  disk   what files may cost; what they may be called; where they lie
+ * limits  import_names  disk  infer   what files may cost, be called, where they lie; types of literals
  * ```
  *
  * @module
@@ -42,6 +42,8 @@ export { type Attempt, attempt } from "./attempt.ts";
 export { type Diagnostic, formatDiagnostic, ProtoError, type Severity } from "./lex/diagnostic.ts";
 export { LIMITS } from "./limits.ts";
 export type { Fingerprints } from "./types/fingerprint.ts";
+export type { LoadedFile, MessageIn, MessageName, TypedFile } from "./infer/loaded.ts";
+export { messageOf } from "./schema.ts";
 export { Loader, type LoaderOptions, type Resolved, type RootOptions } from "./loader.ts";
 
 if (import.meta.main) {

@@ -8,6 +8,7 @@ import type {
   MessageInitShape,
   MessageShape,
 } from "@bufbuild/protobuf";
+import type { ServiceIn, ServiceName } from "../wire/typed_file.ts";
 import { findService } from "../wire/method.ts";
 import { argumentsOf } from "./arguments.ts";
 import { type CallOptions, NO_OPTIONS } from "./call_options.ts";
@@ -50,6 +51,10 @@ export type ServiceClient<S extends DescService> =
 // deno-lint-ignore no-explicit-any
 export type DynamicService = Readonly<Record<string, any>>;
 
+/** A client of a service of a loaded file: with types if the compiler has read the file's text. */
+export type LoadedClient<S extends DescService> = DescService extends S ? DynamicService
+  : ServiceClient<S>;
+
 /** A method as it is made. */
 type Call = (...args: unknown[]) => Promise<object>;
 
@@ -66,7 +71,11 @@ export function newService<S extends DescService>(conn: Conn, service: S): Servi
  * `then` could not be awaited. The name may be left out if the file has one service. Throws
  * `TypeError` if there is no such service.
  */
-export function newService(conn: Conn, file: DescFile, name?: string): DynamicService;
+export function newService<F extends DescFile, N extends ServiceName<F> = ServiceName<F>>(
+  conn: Conn,
+  file: F,
+  name?: N,
+): LoadedClient<ServiceIn<F, string extends N ? string : N>>;
 export function newService(
   conn: Conn,
   proto: DescFile | DescService,

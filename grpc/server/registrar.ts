@@ -15,6 +15,7 @@ import type { CallContext } from "../wire/call_context.ts";
 import { interceptorsOf } from "../wire/intercept.ts";
 import { findService, methodFor } from "../wire/method.ts";
 import type { AnyHandler, Route, Routes } from "../wire/route.ts";
+import type { ServiceIn, ServiceName } from "../wire/typed_file.ts";
 import { CallRouter } from "./exchanges.ts";
 import { routeOf } from "./intercepted_route.ts";
 
@@ -72,6 +73,10 @@ function optionsOf(what: string, options: RegistrarOptions | undefined): readonl
   return interceptorsOf(what, options.interceptors);
 }
 
+/** Handlers of a service, or of the only service of a file. */
+export type HandlersFor<P> = P extends DescService ? TypedHandlers<P>
+  : TypedHandlers<ServiceIn<P, string>>;
+
 /** Routes of the services that are registered, now and later. */
 let routesOf: (registrar: Registrar) => Routes;
 export { routesOf };
@@ -97,18 +102,21 @@ export class Registrar extends Mountable {
   }
 
   /**
-   * Registers the handlers of a service whose types are known from generated code.
+   * Registers the handlers of a service of generated code, or of the only service of a loaded file.
    * Throws `TypeError` if a handler is for no method, is no function, or the service is registered.
    */
-  register<S extends DescService>(
-    service: S,
-    handlers: TypedHandlers<S>,
+  register<P extends DescService | DescFile>(
+    proto: P,
+    handlers: HandlersFor<P>,
     options?: RegistrarOptions,
   ): void;
-  /** Registers the handlers of the only service of a loaded file. */
-  register(file: DescFile, handlers: Handlers, options?: RegistrarOptions): void;
   /** Registers the handlers of the service of that name. */
-  register(file: DescFile, name: string, handlers: Handlers, options?: RegistrarOptions): void;
+  register<F extends DescFile, N extends ServiceName<F>>(
+    file: F,
+    name: N,
+    handlers: TypedHandlers<ServiceIn<F, N>>,
+    options?: RegistrarOptions,
+  ): void;
   register(
     proto: DescFile | DescService,
     ...rest: readonly unknown[]

@@ -114,9 +114,9 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     proto: "",
   },
   protoc: {
-    "mod.ts": "cli loader.ts types lex limits.ts attempt.ts",
+    "mod.ts": "cli loader.ts schema.ts infer types lex limits.ts attempt.ts",
     cli: "loader.ts types compile text_format value import_roots.ts syntax lex disk.ts",
-    "loader.ts": "types compile import_roots.ts import_names.ts well_known syntax lex",
+    "loader.ts": "infer types compile import_roots.ts import_names.ts well_known syntax lex",
     compile:
       "option descriptor validate link value syntax lex import_names.ts well_known limits.ts",
     option: "link text_format value syntax",
@@ -133,6 +133,8 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "limits.ts": "",
     well_known: "",
     types: "",
+    infer: "",
+    "schema.ts": "infer",
     "attempt.ts": "",
   },
 };
