@@ -2,6 +2,7 @@ import { join, relative, resolve, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { entriesOf, isDirectory, readBytes } from "./disk.ts";
 import { isCanonicalName } from "./import_names.ts";
+import { Detail, withDetail } from "./lex/detail.ts";
 import type { Diagnostic } from "./lex/diagnostic.ts";
 import { LIMITS } from "./limits.ts";
 
@@ -52,7 +53,8 @@ export async function findFiles(
   const names = new Set<string>();
   const missing: Diagnostic[] = [];
   const complain = (file: string, message: string) => {
-    missing.push({ file, line: 0, column: 0, message, severity: "error" });
+    const detail = new Detail({ searched: ["the current directory", ...roots.directories] });
+    missing.push(withDetail({ file, line: 0, column: 0, message, severity: "error" }, detail));
   };
   for (const given of paths) {
     const shown = given instanceof URL ? fileURLToPath(given) : given;

@@ -223,14 +223,20 @@ export class Loader {
     const found = await findFiles(paths, roots);
     if (found.missing.length > 0) throw new ProtoError(found.missing);
     const files = found.names.map((name) => ({ name, text: undefined }));
-    return this.#run(files, await this.#fetch(files, roots));
+    return this.#run(files, await this.#fetch(files, roots), roots);
   }
 
   /** Compiles files whose imports can be had without waiting. */
-  #run(files: readonly RequestedFile[], fetched?: Fetched): DescFile[] {
+  #run(files: readonly RequestedFile[], fetched?: Fetched, roots?: ImportRoots): DescFile[] {
     const run = this.#compiler.run(
       files,
       (name) => fetched?.has(name) ? fetched.get(name) : this.#read(name),
+      [
+        ...this.#resolve ? ["resolve()"] : [],
+        ...roots?.directories ?? [],
+        "the files loaded before",
+        "the built-in files",
+      ],
     );
     const described = this.#describe();
     for (const warning of run.diagnostics.warnings) this.#warnings.push(warning);

@@ -39,7 +39,14 @@
  */
 
 export { type Attempt, attempt } from "./attempt.ts";
-export { type Diagnostic, formatDiagnostic, ProtoError, type Severity } from "./lex/diagnostic.ts";
+export {
+  type Diagnostic,
+  type DiagnosticDetail,
+  formatDiagnostic,
+  type FormatOptions,
+  ProtoError,
+  type Severity,
+} from "./lex/diagnostic.ts";
 export { LIMITS } from "./limits.ts";
 export type { Fingerprints } from "./types/fingerprint.ts";
 export type { LoadedFile, MessageIn, MessageName, TypedFile } from "./infer/loaded.ts";

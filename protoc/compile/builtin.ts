@@ -59,6 +59,7 @@ function compile(names: readonly string[]): CompiledFile[] {
     table: new SymbolTable(),
     compiled: new Map(),
     fresh: [],
+    searched: [],
     builtinType: fail,
   };
   const files = names.map((name) => ({ name, text: undefined }));

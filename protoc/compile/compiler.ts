@@ -49,6 +49,7 @@ export class Compiler {
       table: new SymbolTable(),
       compiled: new Map(),
       fresh: [],
+      searched: [],
       builtinType,
     };
   }
@@ -71,8 +72,13 @@ export class Compiler {
     return new ParsedFile(name, content, this.#state.options.sourceInfo ?? false);
   }
 
-  /** Compiles files and what they import; what `read` throws ends the run. */
-  run(files: readonly RequestedFile[], read: Read): Outcome {
+  /**
+   * Compiles files and what they import; what `read` throws ends the run.
+   *
+   * @param searched Where `read` looks, for complaints about files that it does not find.
+   */
+  run(files: readonly RequestedFile[], read: Read, searched: readonly string[] = []): Outcome {
+    this.#state.searched = searched;
     const run = new Run(this.#state, files, read);
     return { files: run.compile(), diagnostics: run.diagnostics };
   }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { Detail, keywordHint, withDetail } from "../lex/detail.ts";
 import { writeFile } from "../descriptor/file.ts";
 import type { KnownFields } from "../descriptor/retained.ts";
 import type { Diagnostic } from "../lex/diagnostic.ts";
@@ -29,7 +30,9 @@ export class ParsedFile {
     const source = new Source(isTooLarge ? "" : content);
     this.info = sourceInfo ? new SourceInfo() : undefined;
     const result = parseFile(name, source, this.info, (offset, message, isWarning) => {
-      diagnostics.push(diagnosticAt(source, name, offset, message, isWarning));
+      const hint = () => keywordHint(source, offset);
+      const detail = new Detail({ source, offset, hint });
+      diagnostics.push(diagnosticAt(source, name, offset, message, isWarning, detail));
     });
     if (isTooLarge) {
       const message =
@@ -101,9 +104,12 @@ export function diagnosticAt(
   offset: number,
   message: string,
   isWarning: boolean,
+  detail: Detail = new Detail({ source, offset }),
 ): Diagnostic {
   const severity = isWarning ? "warning" : "error";
-  if (!source || offset < 0) return { file, line: 0, column: 0, message, severity };
+  if (!source || offset < 0) {
+    return withDetail({ file, line: 0, column: 0, message, severity }, detail);
+  }
   const { line, column } = source.position(offset);
-  return { file, line: line + 1, column: column + 1, message, severity };
+  return withDetail({ file, line: line + 1, column: column + 1, message, severity }, detail);
 }

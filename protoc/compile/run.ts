@@ -1,4 +1,5 @@
 import type { KnownFields } from "../descriptor/retained.ts";
+import { closestName } from "../../http/message/options.ts";
 import { nameFault } from "../import_names.ts";
 import { type Diagnostic, Diagnostics } from "../lex/diagnostic.ts";
 import { Source } from "../lex/source.ts";
@@ -6,7 +7,8 @@ import { LIMITS } from "../limits.ts";
 import { LinkContext } from "../link/context.ts";
 import type { SymbolTable } from "../link/symbols.ts";
 import type { FileNode, MessageNode } from "../syntax/ast.ts";
-import { wellKnownText } from "../well_known/files.ts";
+import { wellKnownNames, wellKnownText } from "../well_known/files.ts";
+import { Detail, type Importer } from "../lex/detail.ts";
 import { CompiledFile, type Content, diagnosticAt, ParsedFile, tooManyFiles } from "./file.ts";
 import { checkFile } from "./phases.ts";
 
@@ -28,6 +30,8 @@ export interface CompilerState {
   readonly compiled: Map<string, CompiledFile>;
   /** Those of them that nobody has taken yet. */
   readonly fresh: CompiledFile[];
+  /** Where files are looked for, in words. */
+  searched: readonly string[];
   /** A message of the built-in descriptor.proto by full name. */
   readonly builtinType: (name: string) => MessageNode;
 }
@@ -42,7 +46,7 @@ export interface RequestedFile {
 }
 
 /** A parsed file that waits for its imports. */
-interface OpenFile {
+interface OpenFile extends Importer {
   readonly parsed: ParsedFile;
   readonly isWellKnown: boolean;
   readonly imports: readonly string[];
@@ -164,18 +168,23 @@ export class Run {
       content = this.#read(name);
       isWellKnown = content === undefined;
       content ??= wellKnownText(name);
-      if (content === undefined) return this.#reportFile(name, "File not found.");
+      if (content === undefined) return this.#reportMissing(name);
     }
     const parsed = content instanceof ParsedFile
       ? content
       : new ParsedFile(name, content, this.#state.options.sourceInfo ?? false);
-    for (const diagnostic of parsed.diagnostics) this.diagnostics.add(diagnostic);
+    const importer = this.#pending[this.#pending.length - 1];
+    for (const diagnostic of parsed.diagnostics) {
+      (diagnostic.detail as Detail).importer = importer;
+      this.diagnostics.add(diagnostic);
+    }
     if (parsed.hadErrors) return undefined;
-    return { parsed, isWellKnown, imports: parsed.imports, next: 0 };
+    return { name, importer, parsed, isWellKnown, imports: parsed.imports, next: 0 };
   }
 
   /** Takes a file through all phases behind the parser. */
-  #check({ parsed, isWellKnown }: OpenFile): CompiledFile | undefined {
+  #check(open: OpenFile): CompiledFile | undefined {
+    const { parsed, isWellKnown } = open;
     const { options, table, builtinType } = this.#state;
     const { file, info } = parsed;
     file.dependencies = file.imports.map(({ name }) => this.#dependency(name));
@@ -188,8 +197,8 @@ export class Run {
       keepsStatements: options.known !== undefined,
       isDirectInput,
       allowsUnstable: options.experimentalEditions ?? false,
-      report: (offset, message, isWarning) =>
-        this.#report(file, file.name, offset, message, isWarning),
+      report: (offset, message, isWarning, hint) =>
+        this.#report(file, file.name, offset, message, isWarning, open, { hint }),
       builtinType,
     });
     this.#checkImports(context);
@@ -222,6 +231,16 @@ export class Run {
     for (const { name } of file.optionImports) check(name);
   }
 
+  #reportMissing(name: string): undefined {
+    const hint = () => {
+      const near = closestName(name, [...this.#state.compiled.keys(), ...wellKnownNames()]);
+      return near === null ? undefined : `did you mean "${near}"?`;
+    };
+    const { searched } = this.#state;
+    this.#report(undefined, name, -1, "File not found.", false, undefined, { hint, searched });
+    return undefined;
+  }
+
   /** Reports an error about a file as a whole. */
   #reportFile(name: string, message: string): undefined {
     this.#report(undefined, name, -1, message, false);
@@ -247,7 +266,13 @@ export class Run {
     offset: number,
     message: string,
     isWarning: boolean,
+    open: OpenFile | undefined = this.#pending[this.#pending.length - 1],
+    more: { hint?: (() => string | undefined) | undefined; searched?: readonly string[] } = {},
   ): void {
-    this.diagnostics.add(diagnosticAt(file?.source, name, offset, message, isWarning));
+    const detail = new Detail({ source: file?.source, offset, ...more });
+    detail.importer = open?.name === name ? open.importer : open;
+    this.diagnostics.add(
+      diagnosticAt(file?.source, name, offset, message, isWarning, detail),
+    );
   }
 }

@@ -10,6 +10,11 @@ export interface PendingOptions {
   readonly scope: Scope;
 }
 
+/** Works out what may have been meant, if anything. */
+type Hint = () => string | undefined;
+
+type Report = (offset: number, message: string, isWarning: boolean, hint?: Hint) => void;
+
 /** A position for the suggestion of free field numbers, and how many to suggest. */
 interface NumberHint {
   offset: number;
@@ -38,7 +43,7 @@ export class LinkContext {
   /** Messages whose field numbers clash with something. */
   readonly hints: Map<MessageNode, NumberHint> = new Map();
 
-  readonly #report: (offset: number, message: string, isWarning: boolean) => void;
+  readonly #report: Report;
   readonly #builtinType: (name: string) => MessageNode;
 
   constructor(init: LinkContextInit) {
@@ -54,9 +59,9 @@ export class LinkContext {
   }
 
   /** Reports an error at a source offset, or for the file as a whole when it is negative. */
-  error(offset: number, message: string): void {
+  error(offset: number, message: string, hint?: Hint): void {
     this.hadErrors = true;
-    this.#report(offset, message, false);
+    this.#report(offset, message, false, hint);
   }
 
   /** Reports what does not stop the file from being used. */
@@ -95,7 +100,7 @@ interface LinkContextInit {
   readonly isDirectInput: boolean;
   readonly allowsUnstable: boolean;
   /** Takes errors and warnings; a negative offset means the file as a whole. */
-  readonly report: (offset: number, message: string, isWarning: boolean) => void;
+  readonly report: Report;
   /** A message of the built-in descriptor.proto by full name. */
   readonly builtinType: (name: string) => MessageNode;
 }

@@ -12,6 +12,7 @@ import { FieldType, isMessageType, NodeKind } from "../syntax/kinds.ts";
 import { isIdentifier, jsonName } from "../syntax/naming.ts";
 import { formatDouble, formatFloat } from "../lex/number_literal.ts";
 import { valueNamed } from "../syntax/enum_value.ts";
+import { typeHint, valueHint } from "./hints.ts";
 import type { LookupFailure } from "./symbols.ts";
 import { fullNameOf } from "../syntax/names.ts";
 import { extensionRangeOf } from "./ranges.ts";
@@ -220,6 +221,7 @@ function linkEnum(context: LinkContext, field: FieldNode, symbol: SymbolNode): b
     context.error(
       field.defaultOffset,
       `Enum type "${symbol.fullName}" has no value named "${value}".`,
+      () => valueHint(symbol, value),
     );
   }
   return true;
@@ -333,9 +335,11 @@ function notDefined(
       `"${name}" is resolved to "${resolvedName}", which is not defined. The innermost scope is ` +
         `searched first in name resolution. Consider using a leading '.'(i.e., ".${name}") to ` +
         "start from the outermost scope.",
+      () => typeHint(context.file, name),
     );
   }
-  if (!undeclaredFile && resolvedName === "") context.error(offset, `"${name}" is not defined.`);
+  if (undeclaredFile || resolvedName !== "") return;
+  context.error(offset, `"${name}" is not defined.`, () => typeHint(context.file, name));
 }
 
 /** Warns about imports nothing was taken from. */

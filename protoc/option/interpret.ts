@@ -10,6 +10,7 @@ import type {
 } from "../syntax/ast.ts";
 import { isMessageType, Label, NodeKind } from "../syntax/kinds.ts";
 import type { LinkContext, PendingOptions } from "../link/context.ts";
+import { extensionHint, fieldHint, valueHint } from "../link/hints.ts";
 import type { LookupFailure } from "../link/symbols.ts";
 import { fullNameOf, joinName, parentScope } from "../syntax/names.ts";
 import { parseTextFormat, type TextFinder } from "../text_format/parser.ts";
@@ -58,8 +59,8 @@ function interpretOption(
   options: OptionMessage,
   option: UninterpretedOption,
 ): boolean {
-  const fail = (message: string): false => {
-    context.error(option.nameOffset, message);
+  const fail = (message: string, hint?: () => string | undefined): false => {
+    context.error(option.nameOffset, message, hint);
     return false;
   };
   if (option.name[0]!.part === "uninterpreted_option") {
@@ -78,7 +79,13 @@ function interpretOption(
     const field = isExtension
       ? context.resolver.lookup(part, pending.scope, "all")
       : fieldNamed(type, part);
-    if (field?.kind !== NodeKind.field) return fail(unknownOption(shown, field));
+    if (field?.kind !== NodeKind.field) {
+      const owner = type;
+      return fail(
+        unknownOption(shown, field),
+        () => isExtension ? extensionHint(context.file, owner, part) : fieldHint(owner, part),
+      );
+    }
     if (containingType(field) !== type) {
       return fail(
         `Option field "${shown}" is not a field or extension of message "${type.name}".`,
@@ -156,8 +163,8 @@ function optionValue(
   field: FieldNode,
   option: UninterpretedOption,
 ): OptionScalar | undefined {
-  const fail = (message: string): undefined => {
-    context.error(option.valueOffset, message);
+  const fail = (message: string, hint?: () => string | undefined): undefined => {
+    context.error(option.valueOffset, message, hint);
     return undefined;
   };
   const name = fullNameOf(field);
@@ -166,7 +173,10 @@ function optionValue(
       return hasSibling(context, type, value);
     });
     if (field.enum) context.resolver.markUsed(field.enum.file);
-    return "fault" in result ? fail(result.fault) : result.value;
+    if (!("fault" in result)) return result.value;
+    const { identifier } = option;
+    const isNamed = field.enum !== undefined && identifier !== undefined;
+    return fail(result.fault, () => isNamed ? valueHint(field.enum!, identifier) : undefined);
   }
   if (option.aggregate === undefined) {
     return fail(

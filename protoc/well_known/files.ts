@@ -7,3 +7,8 @@ export const DESCRIPTOR_PROTO = "google/protobuf/descriptor.proto";
 export function wellKnownText(name: string): string | undefined {
   return Object.hasOwn(texts, name) ? texts[name] : undefined;
 }
+
+/** Names of all built-in files. */
+export function wellKnownNames(): readonly string[] {
+  return Object.keys(texts);
+}
