@@ -42,7 +42,7 @@ async function demo(args: readonly string[]): Promise<void> {
     ({ version }) =>
       store === null ? `etcd ${version} at ${endpoint}` : `in this process, speaks etcd ${version}`,
   );
-  const name = store === null ? `etcd at ${endpoint}` : "Store in the demo's process";
+  const name = store === null ? `etcd at ${endpoint}` : "Embedded store";
   await using site = await serve(options.addr, registrar, { client, about: { name, version } });
   console.log(`             serving on ${site.addr}`);
 

@@ -15,7 +15,7 @@ const CHROMIUM_PATH = Deno.env.get("CHROMIUM") ?? await which("chromium") ??
 export const CHROMIUM: Need = ["chromium", CHROMIUM_PATH, "install chromium, or set CHROMIUM"];
 
 /** Milliseconds a page may take to become what is waited for. */
-const WAIT_TIMEOUT_MS = 10_000;
+const WAIT_TIMEOUT_MS = 30_000;
 
 // deno-lint-ignore no-explicit-any
 type Json = any;
@@ -197,7 +197,7 @@ export class Page {
     throw new Error(`${text} ${exception?.description ?? ""} in ${expression}`);
   }
 
-  /** Waits until an expression is true, and gives its value; looks at every frame. */
+  /** Waits until an expression is true, and gives its value. */
   until<T = Json>(expression: string): Promise<T> {
     const what = JSON.stringify(`not so in ${WAIT_TIMEOUT_MS} ms: ${expression}`);
     return this.evaluate<T>(`new Promise((resolve, reject) => {

@@ -7,6 +7,9 @@ const LOCK = "printer";
 /** Seconds after which others go on if this process dies. */
 const TTL = 10;
 
+/** Milliseconds a call to the store may take; the wait for the lock has no end. */
+const CALL_TIMEOUT_MS = 5_000;
+
 /** Where a contender stands. */
 export type Standing =
   /** `fault`: why it no longer waits or holds, if it did not want to end that. */
@@ -68,7 +71,7 @@ export class Contender {
     if (now.is === "waiting") now.abort.abort();
     if (now.is !== "holding") return;
     this.#stand({ is: "idle", fault: "" });
-    await now.lock.release();
+    await now.lock.release({ timeout: CALL_TIMEOUT_MS });
   }
 
   /** Writes under the lock held last. False if it is not held any more: nothing was written then. */
@@ -79,7 +82,7 @@ export class Contender {
     const { succeeded } = await this.#locks.txn({
       compare: [this.#last.condition],
       success: [{ put: { key: "result", value } }],
-    });
+    }, { timeout: CALL_TIMEOUT_MS });
     return succeeded;
   }
 

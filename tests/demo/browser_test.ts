@@ -1,4 +1,9 @@
 import { assert, assertEquals, assertMatch } from "@std/assert";
+import { kv } from "@sluice/sluice";
+import { listen } from "@sluice/sluice/kv/server";
+import { loadDemo, registerDemo } from "../../examples/demo/service.ts";
+import { serveSite } from "../../examples/demo/site.ts";
+import { Etcd, findEtcd } from "../../support/etcd.ts";
 import { Browser, CHROMIUM, type Page, type View } from "../../support/browser.ts";
 import { peerTest } from "../../support/peers.ts";
 import { type Site, withSite } from "./site.ts";
@@ -83,15 +88,15 @@ pageTest(
 );
 
 pageTest("a lease counts down, is renewed, and its end is seen", DESKTOP, async (page, site) => {
-  await put(page, "worker", "here", "15");
+  await put(page, "worker", "here", "60");
   const left = `Number(/(\\d+) s left/.exec(document.querySelector(".left")?.textContent)?.[1])`;
-  await page.until(`${left} <= 14 && ${left} > 0`);
-  site.store.advance(8_000);
-  await page.until(`${left} <= 6`);
-  assert(await page.evaluate<number>(`document.querySelector(".keys progress").value`) <= 6);
+  await page.until(`${left} <= 60 && ${left} > 0`);
+  site.store.advance(30_000);
+  await page.until(`${left} <= 30`);
+  assert(await page.evaluate<number>(`document.querySelector(".keys progress").value`) <= 30);
   await page.click(`[aria-label="Renew worker"]`);
-  await page.until(`${left} >= 13`);
-  site.store.advance(15_000);
+  await page.until(`${left} > 45`);
+  site.store.advance(60_000);
   await page.until(`${texts("#events .what")}[0] === "expiredworker"`);
   assertEquals(await page.evaluate(texts(".keys .name")), []);
   assertEquals(await page.evaluate(`document.querySelector("#no-keys").hidden`), false);
@@ -377,4 +382,56 @@ pageTest("what others put is only ever text", DESKTOP, async (page, site) => {
   await page.click(".keys .actions button:last-child");
   await page.until(`${texts(".keys .name")}.length === 1`);
   assertEquals(await page.evaluate("document.title"), "Sluice demo");
+});
+
+peerTest("a page that lost the demo finds it again, with the keys as they are then", {
+  needs: [CHROMIUM],
+}, async () => {
+  await using browser = await Browser.start();
+  const page = await (async () => {
+    await using store = listen();
+    await using client = kv.newClient({ endpoints: [store.addr] });
+    const backend = { client, about: { name: "One", version: "1" } };
+    await using server = await serveSite("127.0.0.1:0", registerDemo(loadDemo()), backend);
+    const page = await browser.open(`http://${server.addr}/`);
+    await connected(page);
+    await put(page, "old", "1");
+    await page.until(`${texts(".keys .name")}.join() === "old"`);
+    return page;
+  })();
+  await page.until(`document.querySelector("#status").dataset.state === "lost"`);
+  await page.click("#put button");
+  await page.until(`/no connection/.test(document.querySelector("#keys-outcome").textContent)`);
+  const addr = await page.evaluate("location.host");
+  await using store = listen();
+  await using client = kv.newClient({ endpoints: [store.addr] });
+  await client.put({ key: "sluice-demo/keys/new", value: "2" });
+  const backend = { client, about: { name: "Two", version: "2" } };
+  await using _server = await serveSite(addr, registerDemo(loadDemo()), backend);
+  await page.until(`document.querySelector("#status").textContent === "Two · speaks etcd 2"`);
+  await page.until(`${texts(".keys .name")}.join() === "new"`);
+});
+
+peerTest("a real etcd behind the page is put to, watched, leased and locked as the store is", {
+  needs: [CHROMIUM, ["etcd", await findEtcd(), "put it on PATH or set ETCD"]],
+}, async () => {
+  await using etcd = await Etcd.start();
+  await using client = kv.newClient({ endpoints: [etcd.endpoint], timeout: 10 });
+  const backend = { client, about: { name: "etcd", version: "3" } };
+  await using server = await serveSite("127.0.0.1:0", registerDemo(loadDemo()), backend);
+  await using browser = await Browser.start();
+  const page = await browser.open(`http://${server.addr}/`);
+  await connected(page);
+  await put(page, "for good", "1");
+  await put(page, "for 5 s", "1", "5");
+  await page.until(`${texts(".keys .name")}.join() === "for 5 s,for good"`);
+  await page.click(`[aria-label="Ada: take"]`);
+  await page.until(`document.querySelector("[aria-label='Ada: release']") !== null`);
+  await page.click(`[aria-label="Ben: take"]`);
+  await page.until(`document.querySelector("[aria-label='Ben: give up']") !== null`);
+  await page.click(`[aria-label="Ada: release"]`);
+  await page.until(`document.querySelector("[aria-label='Ben: release']") !== null`);
+  await page.until(`${texts("#events .what")}[0] === "expiredfor 5 s"`);
+  assertEquals(await page.evaluate(texts(".keys .name")), ["for good"]);
+  assertEquals(page.complaints, []);
 });

@@ -75,7 +75,7 @@ export function showKeys(live) {
       "li",
       {},
       element("div", { class: "pair" }, element("span", { class: "name" }, key), row.value),
-      element("div", { class: "meta" }, row.facts, row.left),
+      element("div", { class: "meta" }, row.left, row.facts),
       element("div", { class: "actions" }, row.renew, remove),
       row.progress,
     );
@@ -132,7 +132,7 @@ export function showKeys(live) {
   live.addEventListener("lease", ({ detail: { lease, left, ttl } }) => {
     for (const row of rows.values()) {
       if (row.lease !== lease) continue;
-      row.left.textContent = ` · ${left} s left`;
+      row.left.textContent = `${left} s left · `;
       row.progress.max = Math.max(ttl, 1);
       row.progress.value = left;
     }
