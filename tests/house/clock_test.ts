@@ -12,8 +12,6 @@ const PLATFORM_TIME: Readonly<Record<string, string>> = {
   "http/client/request_run.ts Date.now": "the wall's time: Retry-After may be a date",
   "kv/auth/token.ts Date.now": "the wall's time: tokens carry the date of their end",
   "kv/concurrency/holder.ts Date.now": "the wall's time: keys are named like Go's",
-  "kv/server/node.ts setInterval": "a store forgets old revisions as its operator says",
-  "kv/server/node.ts setTimeout": "a store's leases end by a clock that tests put forward",
 };
 
 /** Who begins with the system's time: the doors through which users come. */
