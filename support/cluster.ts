@@ -6,6 +6,7 @@
  */
 import { delay } from "@std/async";
 import { grpc, protoc } from "@sluice/sluice";
+import { programOf } from "./etcd.ts";
 import { FaultProxy } from "./fault_proxy.ts";
 import { freePorts } from "./ports.ts";
 import { Process } from "./process.ts";
@@ -153,7 +154,7 @@ export class Member {
     const args = this.#args.map((arg) =>
       arg.startsWith("--initial-cluster=") ? [arg, ...others].join(",") : arg
     );
-    this.#process = new Process({ command: this.#command, args });
+    this.#process = new Process(programOf(this.#command, args));
     this.#ready = this.#process.waitFor(READY, READY_TIMEOUT);
     // Whoever waits for it is told; one that is killed first need not have anybody waiting.
     this.#ready.catch(() => {});

@@ -4,7 +4,7 @@
  * @module
  */
 import { freePorts } from "./ports.ts";
-import { Process, run, which } from "./process.ts";
+import { Process, type ProcessOptions, run, which } from "./process.ts";
 
 /** How often another pair of ports is tried when someone took the first. */
 const ATTEMPTS = 3;
@@ -48,13 +48,12 @@ export class Etcd implements AsyncDisposable {
    * @throws {Error} If there is none or it does not become ready; the message carries its output.
    */
   static async start(options: EtcdOptions = {}): Promise<Etcd> {
-    const command = options.command ?? await findEtcd();
-    if (command === undefined) throw new Error("Cannot find etcd: put it on PATH or set ETCD");
+    const command = options.command ?? await findServer();
     for (let attempt = 1;; attempt++) {
       const folder = await Deno.makeTempDir({ prefix: "etcd" });
       const [clients, peers] = freePorts(2);
       const args = flags(options, folder, clients!, peers!);
-      const process = new Process({ command, args });
+      const process = new Process(programOf(command, args));
       try {
         await process.waitFor(READY);
         return new Etcd(process, command, args, `127.0.0.1:${clients}`, folder);
@@ -85,7 +84,7 @@ export class Etcd implements AsyncDisposable {
   /** Starts etcd again after {@linkcode halt}, on the same ports with the same data. */
   async restart(): Promise<void> {
     if (!this.#process.ended) await this.halt("SIGTERM");
-    this.#process = new Process({ command: this.#command, args: this.#args });
+    this.#process = new Process(programOf(this.#command, this.#args));
     try {
       await this.#process.waitFor(READY);
     } catch (error) {
@@ -140,13 +139,32 @@ function flags(options: EtcdOptions, folder: string, clients: number, peers: num
   ];
 }
 
-/** Path of etcd: the variable `ETCD`, else the one on PATH, else undefined. */
+/** Stands for the path of an etcd and means this module's own store, in a process of its own. */
+export const STORE = "store";
+
+/** The program and arguments of an etcd or of the store. */
+export function programOf(command: string, args: readonly string[]): ProcessOptions {
+  if (command !== STORE) return { command, args };
+  const store = new URL("../kv/server/mod.ts", import.meta.url).pathname;
+  return { command: Deno.execPath(), args: ["run", "-A", "--no-check", store, ...args] };
+}
+
+/**
+ * Path of etcd: the variable `ETCD`, else the one on PATH, else undefined. `ETCD=store` says that there is
+ * none.
+ */
 export async function findEtcd(): Promise<string | undefined> {
-  return Deno.env.get("ETCD") ?? await which("etcd");
+  const named = Deno.env.get("ETCD");
+  return named === STORE ? undefined : named ?? await which("etcd");
+}
+
+/** What answers as etcd does: one that is found, else {@linkcode STORE}. */
+export async function findServer(): Promise<string> {
+  return await findEtcd() ?? STORE;
 }
 
 /** The version of that etcd, as `3.4.23`. */
 export async function etcdVersion(command: string): Promise<string> {
-  const { stdout } = await run({ command, args: ["--version"] });
+  const { stdout } = await run(programOf(command, ["--version"]));
   return stdout.match(/etcd Version: (\S+)/)?.[1] ?? "unknown";
 }

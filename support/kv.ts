@@ -5,14 +5,14 @@
  */
 import { assert } from "@std/assert";
 import { kv } from "@sluice/sluice";
-import { Etcd, etcdVersion, findEtcd } from "./etcd.ts";
+import { Etcd, etcdVersion, findServer } from "./etcd.ts";
 import { type Need, peerTest } from "./peers.ts";
 
-const found = await findEtcd();
+const found = await findServer();
 
 /** The flag by which the etcd found is told how often watches tell of progress. */
 export const PROGRESS_FLAG: string =
-  found !== undefined && /^3\.[45]\./.test(await etcdVersion(found))
+  /^3\.[45]\./.test(await etcdVersion(found))
     ? "experimental-watch-progress-notify-interval"
     : "watch-progress-notify-interval";
 
@@ -38,11 +38,7 @@ export function etcdTest(
   flags: readonly string[] = [],
   others: readonly Need[] = [],
 ): void {
-  const needs: Need[] = [
-    ["etcd", found, "install etcd-server, or set ETCD to the program"],
-    ...others,
-  ];
-  peerTest(name, { needs }, async (t) => {
+  peerTest(name, { needs: others }, async (t) => {
     await using etcd = await Etcd.start({ flags });
     let steps = 0;
     await fn(async (stepName, run, options) => {

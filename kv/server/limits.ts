@@ -20,6 +20,8 @@ export interface StoreLimits {
   readonly quotaBytes: number;
   /** Milliseconds a token is good for after its last use. @default {300000} */
   readonly tokenTtl: number;
+  /** What a guess at a password costs, as bcrypt counts it: one more is twice the work. @default {10} */
+  readonly bcryptCost: number;
   /** Milliseconds between notices of progress on idle watches that ask for them. @default {600000} */
   readonly progressInterval: number;
 }
@@ -35,5 +37,6 @@ export const DEFAULT_LIMITS: StoreLimits = {
   maxTokens: 100_000,
   quotaBytes: 2 * 1024 * 1024 * 1024,
   tokenTtl: 300_000,
+  bcryptCost: 10,
   progressInterval: 600_000,
 };

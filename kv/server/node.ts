@@ -23,6 +23,9 @@ import type { ServerWatchStream } from "./watch/stream.ts";
 /** Milliseconds between two portions of leases that end together, as in etcd. */
 const EXPIRY_PAUSE_MS = 500;
 
+/** Entries of etcd's log before the first request: its election and its member. */
+const FIRST_INDEX = 4;
+
 /** Bytes of a journal that is not worth to be shortened. */
 const MIN_SHORTENED_BYTES = 16 << 20;
 
@@ -53,8 +56,8 @@ export class Node {
   peerUrls: readonly string[] = ["http://localhost:2380"];
   /** Addresses of the member, once it listens. */
   clientUrls: readonly string[] = [];
-  /** Counts the changes since the start. */
-  index = 0;
+  /** Counts the changes since the start, as etcd's log does. */
+  index = FIRST_INDEX;
   readonly limits: StoreLimits;
   readonly state: State;
   readonly watches: WatchHub;

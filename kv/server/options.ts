@@ -81,6 +81,7 @@ const LIMIT_NAMES = optionNames<StoreLimits>({
   maxTokens: true,
   quotaBytes: true,
   tokenTtl: true,
+  bcryptCost: true,
   progressInterval: true,
 });
 
@@ -119,6 +120,7 @@ export function limitsOf(options: StoreOptions): StoreLimits {
   checkNumber(WHAT, "limits.minLeaseTtl", limits.minLeaseTtl, 1);
   checkCount(WHAT, "limits.quotaBytes", limits.quotaBytes, 1);
   checkTime(WHAT, "limits.tokenTtl", limits.tokenTtl, 1);
+  checkCount(WHAT, "limits.bcryptCost", limits.bcryptCost, 4, 31);
   checkTime(WHAT, "limits.progressInterval", limits.progressInterval, 1);
   return { ...DEFAULT_LIMITS, ...givenOptions(limits) };
 }

@@ -7,7 +7,11 @@ import { Etcd, findEtcd } from "../../support/etcd.ts";
 import { peerTest } from "../../support/peers.ts";
 import { rejected } from "../../support/kv.ts";
 
-const ETCD = ["etcd", await findEtcd(), "install etcd-server, or set ETCD to the program"] as const;
+const ETCD = [
+  "etcd",
+  await findEtcd(),
+  "install etcd-server, or set ETCD to the program",
+] as const;
 
 /** The error of a put, and of a watch; and how long they took together. */
 async function errorOf(options: kv.ClientOptions): Promise<{ error: kv.KvError; took: number }> {

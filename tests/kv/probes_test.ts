@@ -7,11 +7,11 @@
  */
 import { assert, assertEquals } from "@std/assert";
 import { kv } from "@sluice/sluice";
-import { Etcd, findEtcd } from "../../support/etcd.ts";
+import { Etcd, findServer } from "../../support/etcd.ts";
 import { peerTest } from "../../support/peers.ts";
 
 const path = Deno.env.get("KV_PROBES");
-const etcd = await findEtcd();
+const etcd = await findServer();
 const needs = [
   ["etcd", etcd, "install etcd-server, or set ETCD to the program"],
   ["recorded answers", path, "set KV_PROBES to kv-probes-3.4.23.json"],

@@ -2,9 +2,6 @@
 
 import { ServerFault } from "../fault.ts";
 
-/** Rounds of bcrypt, as a power of two; etcd's default. */
-const COST = 10;
-
 /** Passwords hashed at once; more wait in vain. */
 const MAX_AT_ONCE = 64;
 
@@ -21,9 +18,9 @@ async function bcrypt<T>(run: (library: typeof import("bcryptjs")) => Promise<T>
   }
 }
 
-/** The hash of a password. */
-export function hashPassword(password: string): Promise<string> {
-  return bcrypt(({ hash }) => hash(password, COST));
+/** The hash of a password. `cost` is that of bcrypt: the rounds, as a power of two. */
+export function hashPassword(password: string, cost: number): Promise<string> {
+  return bcrypt(({ hash }) => hash(password, cost));
 }
 
 /** Whether a password has a hash. */

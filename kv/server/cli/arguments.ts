@@ -37,6 +37,7 @@ Runs a store that speaks etcd's API, as one member. Without --path all is in mem
       --auto-compaction-retention N   Revisions, or a duration, of history that is kept.
       --auto-compaction-mode revision|periodic   What the retention counts.
       --auth-token-ttl SECONDS     How long a token is good for after its last use.
+      --bcrypt-cost N              What a guess at a password costs, 4 to 31.
       --watch-progress-notify-interval DURATION   As 10m, 300ms.
       --version                    Show the version of etcd that is spoken.
   -h, --help                       Show this text.
@@ -62,7 +63,7 @@ const IGNORED = [
   "heartbeat-interval",
   "election-timeout",
   "max-wals",
-  "auth-token",
+  "strict-reconfig-check",
 ] as const;
 
 /** Milliseconds of a duration as Go writes it. */
@@ -155,7 +156,9 @@ export function parseArguments(args: readonly string[]): Arguments {
     "max-concurrent-streams": text,
     "max-request-bytes": text,
     "quota-backend-bytes": text,
+    "auth-token": text,
     "auth-token-ttl": text,
+    "bcrypt-cost": text,
     "auto-compaction-mode": text,
     "auto-compaction-retention": text,
     "watch-progress-notify-interval": text,
@@ -181,6 +184,9 @@ export function parseArguments(args: readonly string[]): Arguments {
   set("maxRequestBytes", "max-request-bytes", count);
   set("quotaBytes", "quota-backend-bytes", count);
   set("tokenTtl", "auth-token-ttl", (flag, text) => count(flag, text) * 1_000);
+  const kind = given("auth-token") ?? "simple";
+  if (kind !== "simple") throw new UsageError(`--auth-token takes simple: got "${kind}"`);
+  set("bcryptCost", "bcrypt-cost", count);
   set("progressInterval", "experimental-watch-progress-notify-interval", duration);
   set("progressInterval", "watch-progress-notify-interval", duration);
   const history = historyOf(

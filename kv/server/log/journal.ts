@@ -32,6 +32,14 @@ function appendTo(writer: Writer, record: JournalRecord): void {
   writer.uint32At(start + 4, checksum(writer.view(start)));
 }
 
+/** Marks whose journals are gone: the process ended between the one and the other. */
+function strayMarks(folder: string, number: number): string[] {
+  return [...Deno.readDirSync(folder)]
+    .map(({ name }) => /^(journal-(\d+))\.mark$/.exec(name))
+    .filter((found) => found !== null && Number(found[2]) !== number)
+    .map((found) => found![1]!);
+}
+
 /** The journals of a folder by their number, the one in force last. */
 function numbersIn(folder: string): number[] {
   return [...Deno.readDirSync(folder)]
@@ -124,6 +132,7 @@ export class Journal {
       journal.truncateSync(length);
       journal.seekSync(length, Deno.SeekMode.Start);
       for (const older of numbers) remove(`${folder}/journal-${older}`);
+      for (const stray of strayMarks(folder, number)) remove(`${folder}/${stray}`);
       syncFolder(folder);
       return new Journal(folder, lock, { number, journal, mark }, length, onFailed);
     } catch (error) {

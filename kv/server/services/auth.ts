@@ -34,7 +34,7 @@ function checkPassword(password: string): void {
 
 /** Handlers of `Auth`. */
 export function authHandlers(node: Node): Handlers {
-  const { guard, tokens, state } = node;
+  const { guard, tokens, state, limits } = node;
   const { accounts } = state;
   const header = () => node.header(state.mvcc.revision);
   /** A change that only root may make. */
@@ -80,7 +80,9 @@ export function authHandlers(node: Node): Handlers {
       // Before the work of hashing, and after it: who may may have changed meanwhile.
       guard.root(caller);
       checkPassword(password);
-      const hash = options?.noPassword ? undefined : await hashPassword(password);
+      const hash = options?.noPassword
+        ? undefined
+        : await hashPassword(password, limits.bcryptCost);
       return await change(caller, () => accounts.addUser(name, hash));
     },
     UserGet: ({ name }: Named, caller: Caller) =>
@@ -102,7 +104,7 @@ export function authHandlers(node: Node): Handlers {
       guard.root(caller);
       checkPassword(password);
       // Like etcd: with no new password nobody logs in as the user any more.
-      const hash = password === "" ? "" : await hashPassword(password);
+      const hash = password === "" ? "" : await hashPassword(password, limits.bcryptCost);
       return await change(caller, () => {
         accounts.changePassword(name, hash);
         tokens.forget(name);

@@ -110,11 +110,15 @@ export function maintenanceHandlers(node: Node): Handlers {
       // What is not durable yet might be lost, and a copy of it would not.
       await node.answer(() => {});
       const parts = node.snapshot();
+      const digest = parts.pop()!;
+      const version = node.version.replace(/\.\d+$/, ".0");
       let remaining = parts.reduce((sum, part) => sum + part.length, 0);
       for (const blob of pieces(parts)) {
         remaining -= blob.length;
-        yield { header: header(), remainingBytes: BigInt(remaining), blob, version: node.version };
+        yield { header: header(), remainingBytes: BigInt(remaining), blob, version };
       }
+      // Like etcd: the checksum comes alone, and is none of the bytes that remain.
+      yield { header: header(), remainingBytes: 0n, blob: digest, version };
     },
     MoveLeader: ({ targetID }: { targetID: bigint }, caller: Caller) => {
       guard.root(caller);

@@ -15,6 +15,8 @@ import { playWatches } from "./watches.ts";
 interface Kind {
   readonly start: (etcd: string, version: number) => Promise<Pair>;
   readonly play: (pair: Pair, random: Random) => Promise<void>;
+  /** The first minor version of etcd that is like the store here. */
+  readonly from?: number;
 }
 
 const plain = (etcd: string, version: number): Promise<Pair> => Pair.start({ etcd, version });
@@ -46,8 +48,8 @@ export const KINDS: Readonly<Record<string, Kind>> = {
     play: (pair, random) => follow(pair, new ProgramMaker(random), STEPS),
   },
   watches: { start: plain, play: playWatches },
-  contests: { start: plain, play: playContests },
-  operators: { start: plain, play: playOperators },
+  contests: { start: plain, play: playContests, from: 6 },
+  operators: { start: plain, play: playOperators, from: 6 },
   users: {
     start: plain,
     play: async (pair, random) => {

@@ -33,7 +33,9 @@ if (etcd === undefined) {
 }
 const text = await etcdVersion(etcd);
 const version = Number(/^3\.(\d+)/.exec(text)?.[1]);
-const names = args.kind === undefined ? Object.keys(KINDS) : [args.kind];
+const names = args.kind === undefined
+  ? Object.keys(KINDS).filter((name) => version >= (KINDS[name]!.from ?? 0))
+  : [args.kind];
 const wanted = Number(args.steps);
 let compared = 0;
 let different = 0;

@@ -116,12 +116,16 @@ async function settle(pair: Pair, what: string, views: readonly (readonly [View,
   }
 }
 
-function creation(random: Random, revision: number): Record<string, unknown> {
+function creation(random: Random, revision: number, version: number): Record<string, unknown> {
   const start = random.below(100);
   return {
     key: bytes(random.pick(KEYS)),
     rangeEnd: bytes(random.pick(ENDS)),
-    startRevision: start < 50 ? 0n : start < 53 ? -1n : BigInt(random.below(revision + 20)),
+    startRevision: start < 50
+      ? 0n
+      : start < 53 && version >= 6
+      ? -1n
+      : BigInt(random.below(revision + 20)),
     progressNotify: false,
     filters: random.pick([[], [], [], [0], [1], [0, 1], [1, 1]]),
     prevKv: random.below(2) === 0,
@@ -144,7 +148,7 @@ export async function playWatches(pair: Pair, random: Random): Promise<void> {
         const stream = random.below(STREAMS);
         const request = random.below(4) === 0
           ? { case: "cancelRequest", value: { watchId: BigInt(random.below(8)) } }
-          : { case: "createRequest", value: creation(random, maker.revision) };
+          : { case: "createRequest", value: creation(random, maker.revision, pair.version) };
         asked.push(`${stream}: ${Deno.inspect(request, { compact: true, breakLength: Infinity })}`);
         await send(views[stream]!, request);
         await settle(pair, asked.join("\n"), views);

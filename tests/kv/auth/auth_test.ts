@@ -55,7 +55,7 @@ function as(etcd: Etcd, auth?: kv.ClientOptions["auth"], more: Partial<kv.Client
   });
 }
 
-peerTest("users, roles and permissions are made, shown and removed", { needs }, async (t) => {
+Deno.test("users, roles and permissions are made, shown and removed", async (t) => {
   await using etcd = await Etcd.start({ flags: [CHEAP] });
   await using client = as(etcd);
   const { auth } = client;
@@ -142,7 +142,7 @@ peerTest("users, roles and permissions are made, shown and removed", { needs }, 
   });
 });
 
-peerTest("a client logs in by itself, once for any number of calls", { needs }, async (t) => {
+Deno.test("a client logs in by itself, once for any number of calls", async (t) => {
   await using etcd = await Etcd.start({
     flags: [CHEAP, "--auth-token=simple", "--auth-token-ttl=1"],
   });
@@ -222,7 +222,7 @@ peerTest("a client logs in by itself, once for any number of calls", { needs }, 
   });
 });
 
-peerTest("a client with a user works where nobody needs one", { needs }, async () => {
+Deno.test("a client with a user works where nobody needs one", async () => {
   await using etcd = await Etcd.start({ flags: [CHEAP] });
   await using client = as(etcd, root);
   await client.put({ key: "a", value: "1" });
@@ -321,7 +321,7 @@ function counting(client: kv.Client): () => Promise<number> {
 for (const kind of ["simple tokens", "JSON web tokens"]) {
   peerTest(
     `no event is lost and no lease, though ${kind} end and connections break`,
-    { needs: [...needs, OPENSSL] },
+    { needs: kind === "simple tokens" ? [OPENSSL] : [...needs, OPENSSL] },
     async () => {
       await using jwt = await jwtFlags("1s");
       const flags = kind === "simple tokens"
@@ -362,7 +362,7 @@ for (const kind of ["simple tokens", "JSON web tokens"]) {
   );
 }
 
-peerTest("a watch ends when the server does not take its user any more", { needs }, async () => {
+Deno.test("a watch ends when the server does not take its user any more", async () => {
   await using etcd = await Etcd.start({ flags: [CHEAP] });
   await withUsers(etcd);
   await using proxy = new FaultProxy({ target: etcd.endpoint });

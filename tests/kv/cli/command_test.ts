@@ -3,11 +3,15 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/as
 import { run } from "../../../kv/cli/command.ts";
 import type { World } from "../../../kv/cli/world.ts";
 import { makeCertificate, OPENSSL } from "../../../support/certificate.ts";
-import { Etcd, findEtcd } from "../../../support/etcd.ts";
+import { Etcd, findServer } from "../../../support/etcd.ts";
 import { peerTest } from "../../../support/peers.ts";
 import { Process, run as runProgram, which } from "../../../support/process.ts";
 
-const etcd = ["etcd", await findEtcd(), "install etcd-server, or set ETCD to the program"] as const;
+const etcd = [
+  "etcd",
+  await findServer(),
+  "install etcd-server, or set ETCD to the program",
+] as const;
 const etcdctl = ["etcdctl", await which("etcdctl"), "install etcd-client"] as const;
 const root = new URL("../../../", import.meta.url).pathname;
 

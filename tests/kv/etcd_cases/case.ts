@@ -6,16 +6,16 @@
  */
 import { kv } from "@sluice/sluice";
 import { EtcdCluster, type Member } from "../../../support/cluster.ts";
-import { etcdVersion, findEtcd } from "../../../support/etcd.ts";
+import { etcdVersion, findEtcd, findServer } from "../../../support/etcd.ts";
 import { peerTest } from "../../../support/peers.ts";
 
 const etcd = await findEtcd();
 
-/** What every case needs. */
+/** What cases need that the store cannot be. */
 export const NEEDS = [["etcd", etcd, "install etcd-server, or set ETCD to the program"]] as const;
 
 /** The version that is tested, as 3.007. */
-export const VERSION: number = etcd === undefined ? 0 : numberOf(await etcdVersion(etcd));
+export const VERSION: number = numberOf(await etcdVersion(await findServer()));
 
 /** What a case gets. */
 export interface Stage extends AsyncDisposable {
@@ -33,6 +33,8 @@ export interface CaseOptions {
   readonly members?: number;
   /** Flags for each member. */
   readonly flags?: readonly string[];
+  /** What the case needs of etcd that the store has not, if anything. Clusters of several it never is. */
+  readonly beyond?: "members" | "metrics" | "flags";
 }
 
 /** Elections take a moment, and no longer. */
@@ -42,11 +44,12 @@ const QUICK = ["--heartbeat-interval=50", "--election-timeout=500"];
 export function etcdCase(
   name: string,
   run: (stage: Stage) => Promise<void>,
-  { members = 1, flags = [] }: CaseOptions = {},
+  { members = 1, flags = [], beyond }: CaseOptions = {},
 ): void {
-  peerTest(name, { needs: NEEDS }, async () => {
+  const needs = members > 1 || beyond !== undefined ? NEEDS : [];
+  peerTest(name, { needs }, async () => {
     await using cluster = await EtcdCluster.start({
-      etcd: etcd!,
+      etcd: await findServer(),
       members,
       flags: [...QUICK, ...flags],
     });

@@ -6,6 +6,8 @@ import { etcdCase, VERSION } from "./case.ts";
 
 /** Members may be added that never start. */
 const LENIENT = { flags: ["--strict-reconfig-check=false"] };
+/** Members that learn. */
+const LEARNERS = { ...LENIENT, beyond: "members" } as const;
 const THREE = { members: 3, ...LENIENT };
 /** Where nobody listens. */
 const NOWHERE = ["http://127.0.0.1:1"];
@@ -51,7 +53,7 @@ etcdCase("TestMemberUpdateLearner", async ({ client: { cluster } }) => {
   const { isLearner, peerURLs: updated } = await find();
   // etcd 3.4 and 3.5 forget what it was.
   assertEquals([isLearner || VERSION < 3.006, updated], [true, peerURLs]);
-}, LENIENT);
+}, LEARNERS);
 
 etcdCase("TestMemberAddUpdateWrongURLs", async ({ client: { cluster } }) => {
   for (
@@ -73,7 +75,7 @@ etcdCase("TestMemberAddForLearner", async ({ client: { cluster } }) => {
   const { member, members } = await cluster.memberAddAsLearner({ peerURLs: NOWHERE });
   assertEquals(member.isLearner, true);
   assertEquals(members.filter(({ isLearner }) => isLearner).map(({ ID }) => ID), [member.ID]);
-}, LENIENT);
+}, LEARNERS);
 
 etcdCase("TestMemberPromote", async ({ cluster, client }) => {
   const early = await client.cluster.memberAddAsLearner({ peerURLs: NOWHERE });
@@ -94,7 +96,7 @@ etcdCase("TestMemberPromote", async ({ cluster, client }) => {
     assert(i < 100 && (error as kv.KvError).reason === "LEARNER_NOT_READY", String(error));
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
-}, LENIENT);
+}, LEARNERS);
 
 etcdCase("TestMemberPromoteMemberNotLearner", async ({ client: { cluster } }) => {
   for (const { ID } of (await cluster.memberList()).members) {

@@ -255,7 +255,7 @@ etcdCase("TestKVForLearner", async ({ cluster, client2 }) => {
   for (const call of refused) {
     assertEquals((await rejected(call, kv.KvError)).reason, "NOT_SUPPORTED_FOR_LEARNER");
   }
-});
+}, { beyond: "members" });
 
 etcdCase("TestBalancerSupportLearner", async ({ cluster, client2 }) => {
   const learner = await cluster.add({ learner: true });
@@ -269,4 +269,4 @@ etcdCase("TestBalancerSupportLearner", async ({ cluster, client2 }) => {
     await both.get({ key: "foo" });
     await both.put({ key: "foo", value: "bar" });
   }
-});
+}, { beyond: "members" });

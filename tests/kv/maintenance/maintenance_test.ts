@@ -11,7 +11,7 @@ import { run, which } from "../../../support/process.ts";
 import { rejected } from "../../../support/kv.ts";
 
 const etcd = await findEtcd();
-const needs = [["etcd", etcd, "install etcd-server, or set ETCD to the program"]] as const;
+const needsEtcd = [["etcd", etcd, "install etcd-server, or set ETCD to the program"]] as const;
 const etcdctl = ["etcdctl", await which("etcdctl"), "install etcd-client"] as const;
 
 async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
@@ -20,7 +20,7 @@ async function bytesOf(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   );
 }
 
-peerTest("a member tells how it is, is hashed and defragmented", { needs }, async (t) => {
+peerTest("a member tells how it is, is hashed and defragmented", { needs: [] }, async (t) => {
   await using server = await Etcd.start();
   await using client = kv.newClient({ endpoints: [server.endpoint] });
   const { maintenance } = client;
@@ -84,7 +84,7 @@ peerTest("a member tells how it is, is hashed and defragmented", { needs }, asyn
 
 peerTest(
   "a snapshot is whole, and etcdctl restores it",
-  { needs: [...needs, etcdctl] },
+  { needs: [etcdctl] },
   async () => {
     await using server = await Etcd.start();
     await using client = kv.newClient({ endpoints: [server.endpoint] });
@@ -179,7 +179,7 @@ Deno.test("a snapshot that is cut, short or wrong fails at its end, never looks 
   }
 });
 
-peerTest("a full store raises an alarm, which is listed and disarmed", { needs }, async () => {
+peerTest("a full store raises an alarm, which is listed and disarmed", { needs: [] }, async () => {
   await using server = await Etcd.start({ flags: ["--quota-backend-bytes=300000"] });
   await using client = kv.newClient({ endpoints: [server.endpoint] });
   const { maintenance } = client;
@@ -199,7 +199,7 @@ peerTest("a full store raises an alarm, which is listed and disarmed", { needs }
   assertEquals((await maintenance.alarmList()).alarms, []);
 });
 
-peerTest("leadership is moved, whichever endpoint leads", { needs }, async () => {
+peerTest("leadership is moved, whichever endpoint leads", { needs: needsEtcd }, async () => {
   await using cluster = await EtcdCluster.start({ etcd: etcd!, members: 3 });
   await using client = kv.newClient({ endpoints: cluster.endpoints });
   const { maintenance } = client;

@@ -13,6 +13,9 @@ const COMMAND = new URL("../../../kv/server/mod.ts", import.meta.url).pathname;
 /** Clients that write at the same time, each its own keys. */
 const WRITERS = 6;
 
+/** Milliseconds for the process to start, on a machine that has much to do. */
+const START_MS = 120_000;
+
 /** A store in a process of its own. */
 export class StoreProcess implements AsyncDisposable {
   readonly process: Process;
@@ -29,7 +32,7 @@ export class StoreProcess implements AsyncDisposable {
       `${shell} exec deno run -A --no-check ${COMMAND} --path ${path} --addr 127.0.0.1:0`;
     const process = new Process({ command: "sh", args: ["-c", line] });
     try {
-      await process.waitFor(/http:\/\/\S+/);
+      await process.waitFor(/http:\/\/\S+/, START_MS);
     } catch (error) {
       await process.stop("SIGKILL");
       throw error;
