@@ -53,10 +53,14 @@ export class Browser implements AsyncDisposable {
         "--disable-extensions",
         "--disable-background-networking",
         "--no-first-run",
+        "--disable-breakpad",
+        "--disable-crash-reporter",
         "--remote-debugging-port=0",
         `--user-data-dir=${profile}`,
         "about:blank",
       ],
+      // All it writes goes with the profile.
+      env: { XDG_CONFIG_HOME: profile, XDG_CACHE_HOME: profile },
     });
     try {
       const [, url] = await process.waitFor(/DevTools listening on (ws:\S+)/, 60_000);
@@ -77,7 +81,10 @@ export class Browser implements AsyncDisposable {
   async open(url: string): Promise<Page> {
     const { targetId } = await this.call("Target.createTarget", { url: "about:blank" });
     const { sessionId } = await this.call("Target.attachToTarget", { targetId, flatten: true });
-    const page = new Page(this, sessionId);
+    const page = new Page(this, sessionId, async () => {
+      await this.call("Target.closeTarget", { targetId });
+      this.#pages.delete(sessionId);
+    });
     this.#pages.set(sessionId, (method, params) => page.heard(method, params));
     await page.call("Runtime.enable");
     await page.call("Log.enable");
@@ -144,17 +151,23 @@ const KEYS: { readonly [name: string]: { code: number; text?: string } } = {
 };
 
 /** A page of a browser. */
-export class Page {
+export class Page implements AsyncDisposable {
   /** What went wrong on the page: exceptions, errors of the console, refusals by its policy. */
   readonly complaints: string[] = [];
   readonly #browser: Browser;
   readonly #session: string;
+  readonly #close: () => Promise<void>;
   #loaded: (() => void) | null = null;
 
   /** See {@linkcode Browser.open}. */
-  constructor(browser: Browser, session: string) {
+  constructor(browser: Browser, session: string, close: () => Promise<void>) {
     this.#browser = browser;
     this.#session = session;
+    this.#close = close;
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#close();
   }
 
   /** A call of the protocol. */

@@ -11,22 +11,25 @@ import { type Site, withSite } from "./site.ts";
 const DESKTOP: View = { size: [1200, 900] };
 const PHONE: View = { size: [360, 740], scale: 2 };
 
+type Visit = (browser: Browser) => Promise<void>;
+
+/** All of these visit in one browser: to start one takes longer than most of them. */
+const visits: [name: string, visit: Visit][] = [];
+
 /** Shows the page in Chromium; nothing on it may have gone wrong at the end. */
 function pageTest(
   name: string,
   view: View,
   use: (page: Page, site: Site, browser: Browser) => Promise<void>,
 ): void {
-  peerTest(name, { needs: [CHROMIUM] }, async () => {
-    await withSite(async (site) => {
-      await using browser = await Browser.start();
-      const page = await browser.open(site.url);
+  visits.push([name, (browser) =>
+    withSite(async (site) => {
+      await using page = await browser.open(site.url);
       await page.view(view);
       await connected(page);
       await use(page, site, browser);
       assertEquals(page.complaints, []);
-    });
-  });
+    })]);
 }
 
 async function connected(page: Page): Promise<void> {
@@ -66,7 +69,7 @@ pageTest(
   "keys are put, seen live by every page, and deleted",
   DESKTOP,
   async (page, site, browser) => {
-    const other = await browser.open(site.url);
+    await using other = await browser.open(site.url);
     await connected(other);
     await put(page, "greeting", "hello");
     for (const one of [page, other]) {
@@ -384,43 +387,50 @@ pageTest("what others put is only ever text", DESKTOP, async (page, site) => {
   assertEquals(await page.evaluate("document.title"), "Sluice demo");
 });
 
-peerTest("a page that lost the demo finds it again, with the keys as they are then", {
-  needs: [CHROMIUM],
-}, async () => {
-  await using browser = await Browser.start();
-  const page = await (async () => {
+visits.push([
+  "a page that lost the demo finds it again, with the keys as they are then",
+  async (browser) => {
+    const stack = new AsyncDisposableStack();
+    await using _opened = stack;
+    const page = await (async () => {
+      await using store = listen();
+      await using client = kv.newClient({ endpoints: [store.addr] });
+      const backend = { client, about: { name: "One", version: "1" } };
+      await using server = await serveSite("127.0.0.1:0", registerDemo(loadDemo()), backend);
+      const page = stack.use(await browser.open(`http://${server.addr}/`));
+      await connected(page);
+      await put(page, "old", "1");
+      await page.until(`${texts(".keys .name")}.join() === "old"`);
+      return page;
+    })();
+    await page.until(`document.querySelector("#status").dataset.state === "lost"`);
+    await page.click("#put button");
+    await page.until(`/no connection/.test(document.querySelector("#keys-outcome").textContent)`);
+    const addr = await page.evaluate("location.host");
     await using store = listen();
     await using client = kv.newClient({ endpoints: [store.addr] });
-    const backend = { client, about: { name: "One", version: "1" } };
-    await using server = await serveSite("127.0.0.1:0", registerDemo(loadDemo()), backend);
-    const page = await browser.open(`http://${server.addr}/`);
-    await connected(page);
-    await put(page, "old", "1");
-    await page.until(`${texts(".keys .name")}.join() === "old"`);
-    return page;
-  })();
-  await page.until(`document.querySelector("#status").dataset.state === "lost"`);
-  await page.click("#put button");
-  await page.until(`/no connection/.test(document.querySelector("#keys-outcome").textContent)`);
-  const addr = await page.evaluate("location.host");
-  await using store = listen();
-  await using client = kv.newClient({ endpoints: [store.addr] });
-  await client.put({ key: "sluice-demo/keys/new", value: "2" });
-  const backend = { client, about: { name: "Two", version: "2" } };
-  await using _server = await serveSite(addr, registerDemo(loadDemo()), backend);
-  await page.until(`document.querySelector("#status").textContent === "Two · speaks etcd 2"`);
-  await page.until(`${texts(".keys .name")}.join() === "new"`);
+    await client.put({ key: "sluice-demo/keys/new", value: "2" });
+    const backend = { client, about: { name: "Two", version: "2" } };
+    await using _server = await serveSite(addr, registerDemo(loadDemo()), backend);
+    await page.until(`document.querySelector("#status").textContent === "Two · speaks etcd 2"`);
+    await page.until(`${texts(".keys .name")}.join() === "new"`);
+  },
+]);
+
+peerTest("the demo's page does in Chromium what it says", { needs: [CHROMIUM] }, async (t) => {
+  await using browser = await Browser.start();
+  for (const [name, visit] of visits) await t.step(name, () => visit(browser));
 });
 
 peerTest("a real etcd behind the page is put to, watched, leased and locked as the store is", {
   needs: [CHROMIUM, ["etcd", await findEtcd(), "put it on PATH or set ETCD"]],
 }, async () => {
+  await using browser = await Browser.start();
   await using etcd = await Etcd.start();
   await using client = kv.newClient({ endpoints: [etcd.endpoint], timeout: 10 });
   const backend = { client, about: { name: "etcd", version: "3" } };
   await using server = await serveSite("127.0.0.1:0", registerDemo(loadDemo()), backend);
-  await using browser = await Browser.start();
-  const page = await browser.open(`http://${server.addr}/`);
+  await using page = await browser.open(`http://${server.addr}/`);
   await connected(page);
   await put(page, "for good", "1");
   await put(page, "for 5 s", "1", "5");
