@@ -6,8 +6,10 @@
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-const OPEN = new Set([0x7b, 0x5b]);
-const CLOSE = new Set([0x7d, 0x5d]);
+/** `{` and `}`; `[` and `]` differ from them in one bit. */
+const OPEN = 0x7b;
+const CLOSE = 0x7d;
+const BRACKET_BIT = 0x20;
 const BLANKS = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
 /** A body that holds no JSON object where one should begin, or one that is too long. */
@@ -36,12 +38,15 @@ class Scanner {
       else if (byte === BACKSLASH && this.#inText) this.#escaped = true;
       else if (byte === QUOTE) this.#inText = !this.#inText;
       else if (this.#inText) continue;
-      else if (OPEN.has(byte)) this.#depth++;
-      else if (CLOSE.has(byte) && --this.#depth === 0) return at + 1;
+      else if ((byte | BRACKET_BIT) === OPEN) this.#depth++;
+      else if ((byte | BRACKET_BIT) === CLOSE && --this.#depth === 0) return at + 1;
     }
     return -1;
   }
 }
+
+const tooLong = (maxBytes: number): JsonError =>
+  new JsonError(`an object, or the blanks before it, must be <= ${maxBytes} bytes`, true);
 
 /**
  * The objects of a body, as soon as each is whole.
@@ -55,24 +60,25 @@ export async function* jsonObjects(
   let scanner: Scanner | null = null;
   let parts: Uint8Array[] = [];
   let length = 0;
+  let blanks = 0;
   for await (const piece of pieces) {
     for (let at = 0; at < piece.length;) {
       if (scanner === null) {
         if (BLANKS.has(piece[at]!)) {
           at++;
+          if (++blanks > maxBytes) throw tooLong(maxBytes);
           continue;
         }
-        if (piece[at] !== 0x7b) {
+        if (piece[at] !== OPEN) {
           throw new JsonError(`unexpected token ${String.fromCharCode(piece[at]!)}`);
         }
         scanner = new Scanner();
+        blanks = 0;
       }
       const end = scanner.end(piece, at);
       const part = piece.subarray(at, end < 0 ? piece.length : end);
       length += part.length;
-      if (length > maxBytes) {
-        throw new JsonError(`an object is longer than ${maxBytes} bytes`, true);
-      }
+      if (length > maxBytes) throw tooLong(maxBytes);
       // What is kept must not change with the buffer it came in.
       parts.push(end < 0 ? part.slice() : part);
       if (end < 0) break;

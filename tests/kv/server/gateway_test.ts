@@ -276,6 +276,8 @@ Deno.test("requests in JSON beyond the limit are refused, and cost no more than 
   const value = "A".repeat(4 << 20);
   const { status, body } = await ask(store.addr, "/v3/kv/put", { key: a, value });
   assertEquals([status, (body[0] as Fault).code], [429, 8]);
+  const blank = await ask(store.addr, "/v3/kv/put", " ".repeat(4 << 20));
+  assertEquals(blank.status, 429);
   const deep = `{"success":[{"request_txn":`.repeat(8_000) + "{}" + "}]}".repeat(8_000);
   assertEquals((await ask(store.addr, "/v3/kv/txn", deep)).status, 400);
   assertEquals((await ask(store.addr, "/v3/kv/put", { key: a })).status, 200);
