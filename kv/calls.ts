@@ -10,6 +10,7 @@ import {
   checkSignal,
   checkTime,
   optionNames,
+  shownValue,
   type Time,
 } from "../http/engine.ts";
 import type { CallOptions as GrpcCallOptions, CallStream } from "../grpc/mod.ts";
@@ -274,7 +275,7 @@ export function bag(options: number | CallOptions | undefined, timeout: number |
   if (typeof options !== "object" || options === null) {
     throw new TypeError(
       `Cannot use call options as they must be milliseconds or an object: current value is ${
-        String(options)
+        shownValue(options)
       }`,
     );
   }

@@ -273,7 +273,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
   async txn(request: TxnRequest, options?: number | CallOptions): Promise<TxnResponse> {
     const message = txnMessage(request);
     const kind = isReadOnly(message) ? "read" : "once";
-    return readTxn(await this.#calls.run("txn", kind, this.#kv.Txn, message, options));
+    return readTxn(await this.#calls.run("txn", kind, this.#kv.Txn, message, options), message);
   }
 
   /** Drops the history before a revision. Watches that still need it end with `CompactedError`. */

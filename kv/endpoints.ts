@@ -10,6 +10,7 @@ import {
   checkTime,
   closestName,
   optionNames,
+  shownValue,
 } from "../http/engine.ts";
 import { checkAuth, checkPlaintext, type PasswordAuth, type TokenAuth } from "./credentials.ts";
 import type { LeaseLostError } from "./errors.ts";
@@ -283,7 +284,7 @@ interface Endpoint {
 function parseEndpoint(text: string): Endpoint {
   if (typeof text !== "string") {
     throw new TypeError(
-      `Cannot use endpoint as it must be "host:port": current value is ${String(text)}`,
+      `Cannot use endpoint as it must be "host:port": current value is ${shownValue(text)}`,
     );
   }
   if (/[\s,]/.test(text)) {
@@ -307,7 +308,7 @@ function count(name: string, value: number | undefined, otherwise: number): numb
   if (value === undefined) return otherwise;
   if (Number.isSafeInteger(value) && value >= 0) return value;
   throw new TypeError(
-    `Cannot use ${name} as it must be a whole number >= 0: current value is ${String(value)}`,
+    `Cannot use ${name} as it must be a whole number >= 0: current value is ${shownValue(value)}`,
   );
 }
 
@@ -318,7 +319,7 @@ function receiveSize(value: number): number {
   }
   throw new TypeError(
     `Cannot use maxReceiveSize as it must be a whole number > ${MIN_RECEIVE_SIZE}, so that watches can keep to it: current value is ${
-      String(value)
+      shownValue(value)
     }`,
   );
 }
@@ -326,6 +327,6 @@ function receiveSize(value: number): number {
 function positive(name: string, value: number): number {
   if (typeof value === "number" && value > 0) return value;
   throw new TypeError(
-    `Cannot use ${name} as it must be a number > 0: current value is ${String(value)}`,
+    `Cannot use ${name} as it must be a number > 0: current value is ${shownValue(value)}`,
   );
 }

@@ -198,6 +198,14 @@ export class TransactionConflictError extends KvError {
   }
 }
 
+/**
+ * The error of a response that does not fit its request. Whether the request was carried out nobody
+ * knows; sent again it would get such a response again.
+ */
+export function misfit(text: string): KvError {
+  return new KvError(`the server's response does not fit the request: ${text}`, code.DATA_LOSS);
+}
+
 /** The error of what its caller gave up. */
 export function cancelled(operation: string, signal: AbortSignal): KvError {
   return new KvError(`${operation} was given up by its signal`, code.CANCELLED, {

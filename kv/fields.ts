@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { closestName } from "../http/engine.ts";
+import { closestName, shownValue } from "../http/engine.ts";
 import { fromKeyRange, type KeyRange, ONE_KEY, prefixRange } from "./range.ts";
 import type { Bytes, Int64, KeySelector } from "./types.ts";
 
@@ -90,7 +90,7 @@ export function check(
 
 /** A value as an error message shows it. */
 export function shown(value: unknown): string {
-  return typeof value === "string" ? JSON.stringify(value) : String(value);
+  return shownValue(value);
 }
 
 /** Text as UTF-8, or the bytes themselves. */

@@ -8,7 +8,7 @@
 import { code } from "../grpc/mod.ts";
 import { fair, quietMethods } from "../http/engine.ts";
 import { clockOf, giveClock } from "./clock.ts";
-import { KvError } from "./errors.ts";
+import { KvError, misfit } from "./errors.ts";
 import { bytes, check, range } from "./fields.ts";
 import { type KeyValue, withoutPrefix } from "./key_value.ts";
 import type { Keyspace } from "./keyspace.ts";
@@ -238,6 +238,7 @@ export class Namespace extends KeyspaceClient {
   // ---- responses -------------------------------------------------------------------------------
 
   #strip(kv: KeyValue): KeyValue {
+    if (!startsWith(kv.keyBytes, this.#prefix)) throw misfit("a key without the prefix");
     return withoutPrefix(kv, this.#prefix.length);
   }
 

@@ -3,7 +3,8 @@
  *
  * @module
  */
-import { checkCallback } from "../http/engine.ts";
+import { misfit } from "./errors.ts";
+import { checkCallback, shownValue } from "../http/engine.ts";
 import {
   bytes,
   check,
@@ -170,7 +171,7 @@ export function watchMessage(request: WatchRequest, fragment: boolean): WatchCre
   const { filters = {} } = request;
   if (typeof filters !== "object" || filters === null) {
     throw new TypeError(
-      `Cannot watch as filters must be an object: current value is ${String(filters)}`,
+      `Cannot watch as filters must be an object: current value is ${shownValue(filters)}`,
     );
   }
   for (const name in filters) {
@@ -240,8 +241,13 @@ class Header implements ResponseHeader {
 
 /** The header of a response; all zero if there is none. */
 export function readHeader({ header = NO_HEADER }: Headed): ResponseHeader {
-  return new Header(header);
+  const { revision } = header;
+  if (revision >= 0n && revision < MAX_REVISION) return new Header(header);
+  throw misfit(`the store is at revision ${revision}`);
 }
+
+/** No store gets there, and nothing could come behind it. */
+const MAX_REVISION = 2n ** 63n - 1n;
 
 /** See {@linkcode PutResponse}. */
 export function readPut(result: PutResult): PutResponse {

@@ -12,6 +12,24 @@ export const NO_END: Uint8Array = new Uint8Array([0]);
 /** As the end of a range: the one key alone. */
 export const ONE_KEY: Uint8Array = new Uint8Array(0);
 
+/** Less than 0 if `a` comes before `b`, 0 if they are the same key, more if it comes behind. */
+export function compareKeys(a: Uint8Array, b: Uint8Array): number {
+  const length = Math.min(a.length, b.length);
+  for (let i = 0; i < length; i++) if (a[i] !== b[i]) return a[i]! - b[i]!;
+  return a.length - b.length;
+}
+
+/** Whether a key is behind `key`, or it, and before `rangeEnd`; without an end: whether it is `key`. */
+export function isWithin(
+  name: Uint8Array,
+  key: Uint8Array,
+  rangeEnd: Uint8Array | undefined,
+): boolean {
+  if (rangeEnd === undefined || rangeEnd.length === 0) return compareKeys(name, key) === 0;
+  if (compareKeys(name, key) < 0) return false;
+  return (rangeEnd.length === 1 && rangeEnd[0] === 0) || compareKeys(name, rangeEnd) < 0;
+}
+
 /** Keys from `key` on, up to and without `rangeEnd`; two special ends above. */
 export interface KeyRange {
   readonly key: Uint8Array;

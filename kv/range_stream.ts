@@ -3,9 +3,10 @@
  *
  * @module
  */
+import { isWithin } from "./range.ts";
 import { type CallOptions as GrpcCallOptions, type CallStream, code } from "../grpc/mod.ts";
 import { bag, type Calls } from "./calls.ts";
-import { cancelled, isStatus } from "./errors.ts";
+import { cancelled, isStatus, misfit } from "./errors.ts";
 import { type KeyValue, keyValueOf } from "./key_value.ts";
 import type { Keyspace } from "./keyspace.ts";
 import { getMessage } from "./ops.ts";
@@ -56,6 +57,9 @@ export async function* rangeStream(
       }));
       for await (const { rangeResponse } of call) {
         for (const message of rangeResponse?.kvs ?? []) {
+          if (!isWithin(message.key, rest.key as Uint8Array, rest.rangeEnd as Uint8Array)) {
+            throw misfit("keys that are not of the range, or not in order");
+          }
           rest = { ...rest, key: keyBehind(message.key) };
           failures = 0;
           yield keyValueOf(message);

@@ -4,8 +4,9 @@
  *
  * @module
  */
+import { compareKeys, isWithin } from "./range.ts";
 import { checkBoolean, checkCount, checkOptions, optionNames } from "../http/engine.ts";
-import { CompactedError } from "./errors.ts";
+import { CompactedError, misfit } from "./errors.ts";
 import { bytes, natural, range } from "./fields.ts";
 import type { KeyValue } from "./key_value.ts";
 import type { Keyspace } from "./keyspace.ts";
@@ -128,8 +129,10 @@ export class Scan implements AsyncIterable<KeyValue> {
   async #page(request: GetRequest, limit: number, options: CallOptions): Promise<Page> {
     const { header, kvs, more } = await this.#get({ ...request, limit }, options);
     this.#revision ||= header.revision;
+    checkOrder(kvs, request);
     const last = kvs.at(-1);
-    if (!more || last === undefined) return { kvs, rest: null };
+    if (!more) return { kvs, rest: null };
+    if (last === undefined) throw misfit("a page without keys that is not the last");
     return { kvs, rest: { ...request, key: keyBehind(last.keyBytes) } };
   }
 
@@ -149,6 +152,19 @@ export class Scan implements AsyncIterable<KeyValue> {
     for (const { keyBytes, valueBytes } of kvs) size += keyBytes.length + valueBytes.length;
     const fitting = Math.floor(PAGE_BYTES * kvs.length / Math.max(1, size));
     return Math.max(1, Math.min(this.#pageSize, fitting));
+  }
+}
+
+/** Checks that a page is of its range, in order: else a scan would have no end. */
+function checkOrder(kvs: readonly KeyValue[], range: GetRequest): void {
+  const { key, rangeEnd } = range as { readonly key: Uint8Array; readonly rangeEnd?: Uint8Array };
+  let before: Uint8Array | undefined;
+  for (const { keyBytes } of kvs) {
+    const ascends = before === undefined || compareKeys(before, keyBytes) < 0;
+    if (!ascends || !isWithin(keyBytes, key, rangeEnd)) {
+      throw misfit("keys that are not of the range, or not in order");
+    }
+    before = keyBytes;
   }
 }
 

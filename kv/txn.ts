@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { misfit } from "./errors.ts";
 import { bytes, check, choice, int64, range, shown } from "./fields.ts";
 import {
   deleteMessage,
@@ -99,11 +100,20 @@ function operationMessage(operation: TxnOperation, depth: number): RequestOpMess
 }
 
 /** See {@linkcode TxnResponse}. */
-export function readTxn(message: TxnResultMessage): TxnResponse {
+export function readTxn(message: TxnResultMessage, request: TxnMessage): TxnResponse {
+  const { succeeded, responses } = message;
+  const operations = succeeded ? request.success : request.failure;
+  if (responses.length !== operations.length) {
+    throw misfit(`${responses.length} responses to ${operations.length} operations`);
+  }
   return {
     header: readHeader(message),
-    succeeded: message.succeeded,
-    responses: message.responses.map(({ response }): TxnResult => {
+    succeeded,
+    responses: responses.map(({ response }, i): TxnResult => {
+      const operation = operations[i]!.request;
+      if (response.case?.slice("response".length) !== operation.case.slice("request".length)) {
+        throw misfit(`${response.case ?? "nothing"} to a ${operation.case}`);
+      }
       switch (response.case) {
         case "responsePut":
           return { put: readPut(response.value) };
@@ -112,9 +122,9 @@ export function readTxn(message: TxnResultMessage): TxnResponse {
         case "responseDeleteRange":
           return { delete: readDelete(response.value) };
         case "responseTxn":
-          return { txn: readTxn(response.value) };
+          return { txn: readTxn(response.value, operation.value as TxnMessage) };
         case undefined:
-          throw new TypeError("Cannot read the response of a txn: one of its parts is empty");
+          throw misfit("a part of it is empty");
       }
     }),
   };

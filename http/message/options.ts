@@ -155,8 +155,13 @@ export function checkSignal(what: string, name: string, value: unknown): void {
 
 function wrong(what: string, name: string, rule: string, value: unknown): TypeError {
   return new TypeError(
-    `Cannot ${what} as ${name} must be ${rule}: current value is ${shown(value, JSON.stringify)}`,
+    `Cannot ${what} as ${name} must be ${rule}: current value is ${shownValue(value)}`,
   );
+}
+
+/** A wrong value as messages show it, its text in quotes. */
+export function shownValue(value: unknown): string {
+  return shown(value, JSON.stringify);
 }
 
 /** A wrong value in a message. Objects are named by kind: they may hold secrets. */

@@ -5,12 +5,25 @@
  * @module
  */
 
+import { isThenable } from "./tell.ts";
+
 const ignore = (): void => {};
 
 /** The same promise; if it rejects and nobody looks at it, nothing happens. */
 export function quiet<T>(promise: Promise<T>): Promise<T> {
   promise.then(undefined, ignore);
   return promise;
+}
+
+/**
+ * Refuses a promise where a callback has to give its value at once. What it rejects with is dropped.
+ *
+ * @throws {TypeError} If it is one.
+ */
+export function refusePromise(what: string, name: string, value: unknown): void {
+  if (!isThenable(value)) return;
+  value.then(undefined, ignore);
+  throw new TypeError(`Cannot ${what} as ${name} must give a value at once: it gave a promise`);
 }
 
 /** A rejected promise that may be left alone. */

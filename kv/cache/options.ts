@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkBoolean, checkOptions, optionNames } from "../../http/engine.ts";
+import { checkBoolean, checkOptions, optionNames, shownValue } from "../../http/engine.ts";
 import { binaryOf, bytesOf } from "../binary.ts";
 import { NO_END, prefixRange } from "../range.ts";
 import type { Bytes, Int64 } from "../types.ts";
@@ -113,7 +113,9 @@ export function storeRangeOf(range: CacheRange): KeyStoreRange {
 export function checkBytes(what: string, name: string, value: unknown): void {
   if (typeof value === "string" || value instanceof Uint8Array) return;
   throw new TypeError(
-    `Cannot ${what} as ${name} must be a string or a Uint8Array: current value is ${String(value)}`,
+    `Cannot ${what} as ${name} must be a string or a Uint8Array: current value is ${
+      shownValue(value)
+    }`,
   );
 }
 
@@ -121,6 +123,6 @@ export function checkBytes(what: string, name: string, value: unknown): void {
 export function revisionOf(revision: Int64): bigint {
   if (typeof revision === "bigint" || Number.isSafeInteger(revision)) return BigInt(revision);
   throw new TypeError(
-    `Cannot wait for a revision as it must be an integer: current value is ${String(revision)}`,
+    `Cannot wait for a revision as it must be an integer: current value is ${shownValue(revision)}`,
   );
 }

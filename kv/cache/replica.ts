@@ -9,7 +9,7 @@ import { quiet } from "../../http/engine.ts";
 import { reopenDelay } from "../backoff.ts";
 import { binaryOf, bytesOf } from "../binary.ts";
 import type { Clock } from "../clock.ts";
-import { CompactedError, HistoryLostError, KvError } from "../errors.ts";
+import { CompactedError, HistoryLostError, KvError, misfit } from "../errors.ts";
 import type { Keyspace } from "../keyspace.ts";
 import { Scan } from "../scan.ts";
 import type { WatchEvent } from "../types.ts";
@@ -211,8 +211,10 @@ export class Replica {
   #apply({ type, kv }: WatchEvent): void {
     const listened = this.readers.size > 0;
     const revision = kv.modRevision;
+    const name = binaryOf(kv.keyBytes);
+    if (!name.startsWith(this.#options.prefix)) throw misfit("an event of another key");
     if (type === "DELETE") {
-      const before = this.store.delete(binaryOf(kv.keyBytes));
+      const before = this.store.delete(name);
       if (before !== undefined && listened) {
         this.#tell({ type: "delete", kv: before.toKeyValue(), revision });
       }

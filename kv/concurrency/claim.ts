@@ -23,6 +23,7 @@ import {
   CompactedError,
   KvError,
   LeaseLostError,
+  misfit,
   OwnershipLostError,
   UnknownOutcomeError,
 } from "../errors.ts";
@@ -281,9 +282,10 @@ const PAUSE_MS = 50;
 function ownOf(
   { succeeded, header, responses: [own] }: TxnResponse,
 ): { create: bigint; mod: bigint; value: string | null } {
+  if (header.revision <= 0n) throw misfit("it has no revision");
   if (succeeded) return { create: header.revision, mod: header.revision, value: null };
   const kv = own !== undefined && "get" in own ? own.get.kvs[0] : undefined;
-  if (kv === undefined) throw new TypeError("Cannot read the response of a txn: it has no key");
+  if (kv === undefined) throw misfit("it has no key");
   return { create: kv.createRevision, mod: kv.modRevision, value: kv.value };
 }
 

@@ -1,4 +1,10 @@
-import { checkChoice, checkCount, checkOptions, optionNames } from "../../http/engine.ts";
+import {
+  checkChoice,
+  checkCount,
+  checkOptions,
+  optionNames,
+  shownValue,
+} from "../../http/engine.ts";
 import { reopenDelay } from "../backoff.ts";
 import { binaryOf } from "../binary.ts";
 import { type Clock, clockOf } from "../clock.ts";
@@ -13,7 +19,7 @@ import type {
   ResponseHeader,
   TxnOperation,
 } from "../types.ts";
-import { waiting, type WaitOptions } from "../wait.ts";
+import { raced, waiting, type WaitOptions } from "../wait.ts";
 
 /**
  * Isolation of a transaction from others, from the strictest on:
@@ -136,6 +142,11 @@ class Attempt implements Transaction {
   }
 
   async getAll(keys: readonly Bytes[]): Promise<(string | undefined)[]> {
+    if (!Array.isArray(keys)) {
+      throw new TypeError(
+        `Cannot read in a transaction as keys must be a list: current value is ${shownValue(keys)}`,
+      );
+    }
     const writes = keys.map((key) => this.writes.get(nameOf(key)));
     const read = await this.#read(keys.filter((_, i) => writes[i] === undefined));
     let at = 0;
@@ -156,7 +167,7 @@ class Attempt implements Transaction {
     if (typeof value !== "string" && !(value instanceof Uint8Array)) {
       throw new TypeError(
         `Cannot put in a transaction as value must be a string or a Uint8Array: current value is ${
-          String(value)
+          shownValue(value)
         }`,
       );
     }
@@ -224,7 +235,7 @@ export async function runTransaction<T>(
     for (let attempts = 1;; attempts++) {
       const attempt = new Attempt(keyspace, signal, snapshot);
       try {
-        const value = await fn(attempt);
+        const value = await raced(Promise.resolve(fn(attempt)), signal);
         attempt.over = true;
         const header = await commit(keyspace, attempt, isolation, signal);
         if (header !== null) return { value, header, attempts };
@@ -277,7 +288,7 @@ function nameOf(key: Bytes): string {
   if (typeof key === "string" || key instanceof Uint8Array) return binaryOf(key);
   throw new TypeError(
     `Cannot use a key in a transaction as it must be a string or a Uint8Array: current value is ${
-      String(key)
+      shownValue(key)
     }`,
   );
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { tell, tellError } from "../../http/engine.ts";
+import { refusePromise, tell, tellError } from "../../http/engine.ts";
 import type { CallObserver, CallOutcome, KvEvent, Observer } from "../observer.ts";
 
 /** Operations counted by name; they are methods of the client, so there are fewer. */
@@ -123,7 +123,13 @@ export class Tally implements Observer {
 /** A user's observer may throw: that is printed, and the call goes on unobserved. */
 function begin(outer: Partial<Observer>, operation: string): CallObserver | undefined {
   try {
-    return outer.callStarted!(operation);
+    const observed = outer.callStarted!(operation);
+    if (observed === undefined || observed === null) return undefined;
+    refusePromise("observe a call", "callStarted", observed);
+    const { headers } = observed;
+    // Throws here what would make the call fail.
+    if (headers !== undefined) new Headers(headers);
+    return { headers, ended: (outcome) => observed.ended(outcome) };
   } catch (error) {
     tellError(undefined, "The observer of a client failed", error);
     return undefined;

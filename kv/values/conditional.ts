@@ -21,6 +21,7 @@ import type {
   ResponseHeader,
   TxnOperation,
 } from "../types.ts";
+import { raced, waiting } from "../wait.ts";
 
 /** Response of a conditional write. */
 export interface ConditionalResponse {
@@ -135,11 +136,18 @@ export async function update(
   checkCount("update", "conflicts", conflicts);
   const clock = clockOf(keys);
   const deadline = deadlineOf(callOptions, clock);
+  const made = (kv: KeyValue | undefined) =>
+    waiting(
+      "update",
+      { timeout: deadline().timeout, signal: callOptions.signal },
+      clock,
+      (signal) => raced((async () => await change(kv))(), signal),
+    );
   const read = await keys.get({ key }, deadline());
   let { header } = read;
   let kv = read.kvs[0];
   for (let lost = 0;; lost++) {
-    const value = await change(kv);
+    const value = await made(kv);
     const prev = kv === undefined ? {} : { prevKv: kv };
     if (value === undefined || (value === null && kv === undefined)) {
       return { header, updated: false, ...prev };

@@ -1,4 +1,4 @@
-import { quietMethods } from "../../http/engine.ts";
+import { quietMethods, refusePromise } from "../../http/engine.ts";
 import { code } from "../../grpc/mod.ts";
 import { KvError } from "../errors.ts";
 import type { KeyValue } from "../key_value.ts";
@@ -97,7 +97,7 @@ export class TypedKeys<Value, Input = Value> {
   /** Stores a value. */
   async put(key: Bytes, value: Input, options: TypedPutOptions = {}): Promise<PutResponse> {
     const { lease, ...call } = options;
-    const request = { key, value: this.#codec.encode(value) };
+    const request = { key, value: this.#encode(value) };
     return await this.#keys.put(lease === undefined ? request : { ...request, lease }, call);
   }
 
@@ -108,7 +108,7 @@ export class TypedKeys<Value, Input = Value> {
     options: TypedPutOptions = {},
   ): Promise<ConditionalResponse> {
     const { lease, ...call } = options;
-    const request = { key, value: this.#codec.encode(value) };
+    const request = { key, value: this.#encode(value) };
     return await putIf(this.#keys, lease === undefined ? request : { ...request, lease }, 0n, call);
   }
 
@@ -130,10 +130,13 @@ export class TypedKeys<Value, Input = Value> {
         now = kv?.valueBytes;
         return undefined;
       }
-      now = made === null ? undefined : this.#codec.encode(made);
+      now = made === null ? undefined : this.#encode(made);
       return now ?? null;
     }, options);
-    return now === undefined ? undefined : this.#codec.decode(now);
+    if (now === undefined) return undefined;
+    const value = this.#codec.decode(now);
+    refusePromise("decode a value", "decode", value);
+    return value;
   }
 
   /** Removes a key. Gives whether there was one. */
@@ -168,9 +171,17 @@ export class TypedKeys<Value, Input = Value> {
     return { type, key: kv.key, value: this.#decode(kv), kv, ...prev };
   }
 
+  #encode(value: Input): Uint8Array {
+    const encoded = this.#codec.encode(value);
+    refusePromise("encode a value", "encode", encoded);
+    return encoded;
+  }
+
   #decode(kv: KeyValue): Value {
     try {
-      return this.#codec.decode(kv.valueBytes);
+      const value = this.#codec.decode(kv.valueBytes);
+      refusePromise("decode a value", "decode", value);
+      return value;
     } catch (error) {
       throw new ValueError(kv, error);
     }

@@ -15,7 +15,7 @@
  *
  * @module
  */
-import { cancelError, CompactedError, HistoryLostError, type KvError } from "../errors.ts";
+import { cancelError, CompactedError, HistoryLostError, type KvError, misfit } from "../errors.ts";
 import type { EventMessage, WatchResult } from "../wire.ts";
 
 /** Meaning of a response for its watch. */
@@ -44,6 +44,9 @@ const NONE: Step = { kind: "none" };
  * in a transaction, and deletions of any number of keys.
  */
 const MAX_REVISION_BYTES = 0x7fff_ffff;
+
+/** No store gets there, and nothing could come behind it. */
+const MAX_REVISION = 2n ** 63n - 1n;
 
 /** See the module. */
 export class WatchState {
@@ -76,6 +79,9 @@ export class WatchState {
   /** Takes one response of this watch. */
   advance(result: WatchResult): Step {
     const { clusterId = 0n, revision = 0n } = result.header ?? {};
+    if (revision < 0n || revision >= MAX_REVISION) {
+      return failed(misfit(`the store is at revision ${revision}`));
+    }
     if (clusterId !== 0n) {
       if (this.clusterId === 0n) this.clusterId = clusterId;
       else if (clusterId !== this.clusterId) {
@@ -122,6 +128,8 @@ export class WatchState {
 
   #events(result: WatchResult, revision: bigint): Step {
     let { events } = result;
+    const fault = faultOf(events);
+    if (fault !== undefined) return failed(misfit(fault));
     if (result.fragment || this.#pieces.length > 0) {
       events = this.#complete(result);
       if (this.#size > MAX_REVISION_BYTES) {
@@ -167,6 +175,17 @@ export class WatchState {
     this.#pieces.push(event);
     this.#size += sizeOf(event);
   }
+}
+
+/** Says if events are not what can be told on: in the order of their revisions, each of a key. */
+function faultOf(events: readonly EventMessage[]): string | undefined {
+  let last = 0n;
+  for (const { kv } of events) {
+    if (kv === undefined) return "an event without a key";
+    if (kv.modRevision < last) return "events that are not in order";
+    last = kv.modRevision;
+  }
+  return last < MAX_REVISION ? undefined : `an event of revision ${last}`;
 }
 
 function revisionOf(event: EventMessage | undefined): bigint | undefined {

@@ -9,7 +9,7 @@ import { MAX_TIMER_MS } from "../../http/engine.ts";
 import { bag, type Calls } from "../calls.ts";
 import { after } from "../clock.ts";
 import type { Settings } from "../endpoints.ts";
-import { cancelled, ClientClosedError, KvError } from "../errors.ts";
+import { cancelled, ClientClosedError, KvError, misfit } from "../errors.ts";
 import { noticeOf, probeMessage, readHeader, watchMessage } from "../ops.ts";
 import type { KvService, WatchService } from "../schema.ts";
 import type { CallOptions, ResponseHeader, WatchRequest } from "../types.ts";
@@ -106,6 +106,7 @@ export class Watches {
   ): Promise<WatchState> {
     if (startRevision !== 0n) return new WatchState(startRevision, 0n, 0n);
     const { revision, clusterId } = await this.#probe(key, options);
+    if (revision === 0n) throw misfit("it has no revision");
     return new WatchState(revision + 1n, revision, clusterId);
   }
 

@@ -69,15 +69,16 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "namespace.ts":
       "keyspace_client.ts scan.ts keyspace.ts watch fields.ts errors.ts clock.ts types.ts key_value.ts range.ts json.ts",
     "range_stream.ts":
-      "scan.ts keyspace.ts calls.ts retry.ts ops.ts errors.ts types.ts key_value.ts wire.ts",
+      "scan.ts keyspace.ts calls.ts retry.ts ops.ts errors.ts types.ts key_value.ts range.ts wire.ts",
     "keyspace_client.ts":
       "concurrency cache values scan.ts keyspace.ts watch types.ts key_value.ts",
     concurrency:
       "keyspace.ts wait.ts errors.ts backoff.ts clock.ts binary.ts types.ts key_value.ts",
     cache:
       "scan.ts keyspace.ts watch wait.ts errors.ts backoff.ts clock.ts binary.ts types.ts key_value.ts range.ts",
-    values: "scan.ts keyspace.ts watch calls.ts fields.ts errors.ts clock.ts types.ts key_value.ts",
-    "scan.ts": "keyspace.ts fields.ts errors.ts types.ts key_value.ts",
+    values:
+      "scan.ts keyspace.ts watch wait.ts calls.ts fields.ts errors.ts clock.ts types.ts key_value.ts",
+    "scan.ts": "keyspace.ts fields.ts errors.ts types.ts key_value.ts range.ts",
     "keyspace.ts": "watch types.ts",
     auth:
       "calls.ts wait.ts ops.ts schema.ts credentials.ts fields.ts errors.ts clock.ts types.ts server_errors.ts wire.ts json.ts",
@@ -88,14 +89,14 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     watch:
       "endless_stream.ts calls.ts wait.ts retry.ts endpoints.ts ops.ts schema.ts credentials.ts errors.ts clock.ts types.ts wire.ts",
     lease: "endless_stream.ts calls.ts retry.ts ops.ts schema.ts errors.ts types.ts wire.ts",
-    "txn.ts": "ops.ts fields.ts types.ts wire.ts",
+    "txn.ts": "ops.ts fields.ts errors.ts types.ts wire.ts",
     "endless_stream.ts": "calls.ts errors.ts backoff.ts",
     "calls.ts":
       "wait.ts retry.ts endpoints.ts schema.ts credentials.ts observer.ts errors.ts clock.ts explain.ts types.ts",
     "wait.ts": "errors.ts backoff.ts clock.ts",
     "retry.ts": "errors.ts server_errors.ts",
     "endpoints.ts": "credentials.ts observer.ts errors.ts",
-    "ops.ts": "fields.ts types.ts key_value.ts wire.ts json.ts",
+    "ops.ts": "fields.ts errors.ts types.ts key_value.ts wire.ts json.ts",
     "schema.ts": "proto wire.ts",
     "credentials.ts": "server_errors.ts",
     "observer.ts": "errors.ts",

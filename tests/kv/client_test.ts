@@ -270,7 +270,7 @@ etcdTest("keys", async (step) => {
         ],
         [
           { success: {} },
-          "Cannot txn as success must be an array: current value is [object Object]",
+          "Cannot txn as success must be an array: current value is object",
         ],
       ] as [kv.TxnRequest, string][]
     ) {
