@@ -11,6 +11,7 @@
  *
  * @module
  */
+import { setImmediate } from "node:timers";
 import { Writer } from "./codec.ts";
 import { checksum, FRAME_BYTES } from "./frames.ts";
 import { load, readMark, writeAll, writeMark } from "./files.ts";
@@ -81,6 +82,9 @@ export class Journal {
   #spare = new Writer();
   /** Bytes that are synced. */
   #length: number;
+  /** Records that wait for the next sync, and those the last one had. */
+  #unsynced = 0;
+  #synced = 0;
   /** The sync under way, and the one behind it for what came meanwhile. */
   #flushing: Promise<void> | null = null;
   #next: Promise<void> | null = null;
@@ -159,6 +163,7 @@ export class Journal {
   /** Adds a record. */
   append(record: JournalRecord): void {
     appendTo(this.#writer, record);
+    this.#unsynced++;
     this.#tail?.push(record);
   }
 
@@ -196,12 +201,19 @@ export class Journal {
   async #sync(): Promise<void> {
     // What comes in the same turn goes with it.
     await Promise.resolve();
+    // One writer who waits may be the first of many whose requests are being read.
+    if (this.#synced === 1) await new Promise<void>((resolve) => setImmediate(resolve));
     const writer = this.#writer;
     this.#writer = this.#spare;
     this.#spare = writer;
     const { journal, mark } = this.#files;
     writeAll(journal, writer.view(0));
-    await journal.syncData();
+    const records = this.#unsynced;
+    this.#unsynced = 0;
+    // For one writer who waits, another thread takes longer than the disk. For many, work goes on.
+    if (records === 1 && this.#synced === 1) journal.syncDataSync();
+    else await journal.syncData();
+    this.#synced = records;
     this.#length += writer.length;
     writer.clear();
     writeMark(mark, this.#length);
@@ -243,6 +255,7 @@ export class Journal {
       await this.#hold(async () => {
         // What is in the tail need not go to the old journal any more.
         this.#writer.clear();
+        this.#unsynced = 0;
         this.#tail = null;
         for (const record of tail) appendTo(writer, record);
         await portion();
