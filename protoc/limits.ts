@@ -9,6 +9,8 @@ export const LIMITS = {
   maxTokenBytes: 16 * 1024 * 1024,
   /** Files a chain of imports may have: a imports b imports c, and so on. */
   maxImportDepth: 20_000,
+  /** Bytes a set of descriptors may have. */
+  maxSetBytes: 256 * 1024 * 1024,
   /** Files one load may read, imports included: a `resolve` may make up ever new ones. */
   maxFiles: 100_000,
   /** Levels of messages inside messages, as in protoc. */

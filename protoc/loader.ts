@@ -2,7 +2,8 @@ import { createRegistry, type DescFile, type Registry } from "@bufbuild/protobuf
 import { Compiler } from "./compile/compiler.ts";
 import { type Fetched, fetchFiles } from "./compile/fetch.ts";
 import type { CompiledFile, Content } from "./compile/file.ts";
-import type { RequestedFile } from "./compile/run.ts";
+import { describedSet } from "./compile/described_set.ts";
+import type { Read, RequestedFile } from "./compile/run.ts";
 import { type Diagnostic, ProtoError } from "./lex/diagnostic.ts";
 import { checkBoolean, checkCallback, checkOptions, optionNames } from "../http/message/options.ts";
 import { type Fingerprints, isFingerprints, WrittenTypes } from "./types/fingerprint.ts";
@@ -226,18 +227,48 @@ export class Loader {
     return this.#run(files, await this.#fetch(files, roots), roots);
   }
 
+  /**
+   * Loads descriptors instead of text: a `google.protobuf.FileDescriptorSet` as `protoc
+   * --descriptor_set_out --include_imports` writes it, an image of buf, an answer of gRPC reflection, or
+   * a list of serialized `google.protobuf.FileDescriptorProto`. They are held to the same rules as text,
+   * and texts that are loaded later may import them. {@linkcode bytes} gives them as they came.
+   *
+   * Files they import are looked up in the set, among the files loaded before, and among the built-in
+   * files.
+   *
+   * @returns The files of the set, in its order.
+   * @throws {ProtoError} If it is no set, lacks an import, or has errors; faults of the set as a whole
+   * are about a file without a name.
+   */
+  loadSet(set: Uint8Array | readonly Uint8Array[]): DescFile[] {
+    const isSet = set instanceof Uint8Array ||
+      (Array.isArray(set) && set.every((one) => one instanceof Uint8Array));
+    if (!isSet) {
+      throw new TypeError(
+        `Cannot load a set as it must be a Uint8Array or a list of them: got ${typeof set}`,
+      );
+    }
+    const files = describedSet(set);
+    const wanted = [...files].map(([name, text]) => ({ name, text }));
+    return this.#runWith(wanted, (name) => files.get(name), ["the set"]);
+  }
+
   /** Compiles files whose imports can be had without waiting. */
   #run(files: readonly RequestedFile[], fetched?: Fetched, roots?: ImportRoots): DescFile[] {
-    const run = this.#compiler.run(
+    return this.#runWith(
       files,
       (name) => fetched?.has(name) ? fetched.get(name) : this.#read(name),
-      [
-        ...this.#resolve ? ["resolve()"] : [],
-        ...roots?.directories ?? [],
-        "the files loaded before",
-        "the built-in files",
-      ],
+      [...this.#resolve ? ["resolve()"] : [], ...roots?.directories ?? []],
     );
+  }
+
+  #runWith(
+    files: readonly RequestedFile[],
+    read: Read,
+    places: readonly string[],
+  ): DescFile[] {
+    const searched = [...places, "the files loaded before", "the built-in files"];
+    const run = this.#compiler.run(files, read, searched);
     const described = this.#describe();
     for (const warning of run.diagnostics.warnings) this.#warnings.push(warning);
     run.diagnostics.throwIfAny();

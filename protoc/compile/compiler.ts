@@ -69,7 +69,7 @@ export class Compiler {
 
   /** Parses a file ahead of {@linkcode run}, so that what it imports can be fetched first. */
   parse(name: string, content: Content): ParsedFile {
-    return new ParsedFile(name, content, this.#state.options.sourceInfo ?? false);
+    return ParsedFile.of(name, content, this.#state.options.sourceInfo ?? false);
   }
 
   /**

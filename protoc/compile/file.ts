@@ -23,13 +23,32 @@ export class ParsedFile {
   /** Complaints of the lexer and the parser. */
   readonly diagnostics: readonly Diagnostic[];
   readonly hadErrors: boolean;
+  /** The descriptor that the file was read from, when it was no text. */
+  readonly bytes: Uint8Array<ArrayBuffer> | undefined;
 
-  constructor(name: string, content: Content, sourceInfo: boolean) {
+  constructor(
+    { file, info, diagnostics = [], hadErrors = false, bytes }: {
+      readonly file: FileNode;
+      readonly info?: SourceInfo | undefined;
+      readonly diagnostics?: readonly Diagnostic[];
+      readonly hadErrors?: boolean;
+      readonly bytes?: Uint8Array<ArrayBuffer>;
+    },
+  ) {
+    this.file = file;
+    this.info = info;
+    this.diagnostics = diagnostics;
+    this.hadErrors = hadErrors;
+    this.bytes = bytes;
+  }
+
+  /** Parses text. */
+  static of(name: string, content: Content, sourceInfo: boolean): ParsedFile {
     const diagnostics: Diagnostic[] = [];
     const isTooLarge = content.length > LIMITS.maxFileBytes;
     const source = new Source(isTooLarge ? "" : content);
-    this.info = sourceInfo ? new SourceInfo() : undefined;
-    const result = parseFile(name, source, this.info, (offset, message, isWarning) => {
+    const info = sourceInfo ? new SourceInfo() : undefined;
+    const result = parseFile(name, source, info, (offset, message, isWarning) => {
       const hint = () => keywordHint(source, offset);
       const detail = new Detail({ source, offset, hint });
       diagnostics.push(diagnosticAt(source, name, offset, message, isWarning, detail));
@@ -39,9 +58,8 @@ export class ParsedFile {
         `File has ${content.length} bytes, more than the limit of ${LIMITS.maxFileBytes}.`;
       diagnostics.push(diagnosticAt(undefined, name, -1, message, false));
     }
-    this.file = result.file;
-    this.diagnostics = diagnostics;
-    this.hadErrors = result.hadErrors || isTooLarge;
+    const hadErrors = result.hadErrors || isTooLarge;
+    return new ParsedFile({ file: result.file, info, diagnostics, hadErrors });
   }
 
   /** Names of the files it imports. */
@@ -67,12 +85,14 @@ export class CompiledFile {
     isRequested: boolean,
     info: SourceInfo | undefined,
     known: KnownFields | undefined,
+    bytes: Uint8Array<ArrayBuffer> | undefined,
   ) {
     this.file = file;
     this.isWellKnown = isWellKnown;
     this.isRequested = isRequested;
     this.#info = info;
     this.#known = known;
+    this.#bytes = bytes;
   }
 
   /** Its name as imports spell it. */

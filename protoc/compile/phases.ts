@@ -30,7 +30,7 @@ export function checkFile(context: LinkContext): boolean {
       for (const message of file.messages) explainMapConflicts(context, message);
     } else {
       warnUnusedImports(context);
-      validateStyle(context);
+      if (!file.isDescribed) validateStyle(context);
     }
   }
   if (!context.hadErrors && context.isDirectInput) validateRequested(context);

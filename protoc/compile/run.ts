@@ -98,8 +98,12 @@ export class Run {
    */
   #isSame(compiled: CompiledFile, content: Content | ParsedFile): boolean {
     const { file, isWellKnown } = compiled;
-    const source = content instanceof ParsedFile ? content.file.source : new Source(content);
-    if (isWellKnown || file.source.text === source.text) return true;
+    if (content instanceof ParsedFile && content.bytes !== undefined) {
+      if (isWellKnown || sameBytes(content.bytes, compiled.bytes)) return true;
+    } else {
+      const source = content instanceof ParsedFile ? content.file.source : new Source(content);
+      if (isWellKnown || file.source.text === source.text) return true;
+    }
     const message =
       "A file with this name is already loaded, with other text. Use another name or a new loader.";
     this.#reportFile(file.name, message);
@@ -172,7 +176,7 @@ export class Run {
     }
     const parsed = content instanceof ParsedFile
       ? content
-      : new ParsedFile(name, content, this.#state.options.sourceInfo ?? false);
+      : ParsedFile.of(name, content, this.#state.options.sourceInfo ?? false);
     const importer = this.#pending[this.#pending.length - 1];
     for (const diagnostic of parsed.diagnostics) {
       (diagnostic.detail as Detail).importer = importer;
@@ -189,7 +193,7 @@ export class Run {
     const { file, info } = parsed;
     file.dependencies = file.imports.map(({ name }) => this.#dependency(name));
     file.optionDependencies = file.optionImports.map(({ name }) => this.#dependency(name));
-    const isDirectInput = this.#requested.has(file.name);
+    const isDirectInput = this.#requested.has(file.name) && parsed.bytes === undefined;
     const context = new LinkContext({
       file,
       table,
@@ -205,7 +209,14 @@ export class Run {
     // Protoc has nothing more to say about a file that imports itself.
     if (file.imports.some((node) => node.name === file.name)) return undefined;
     if (!checkFile(context)) return undefined;
-    return new CompiledFile(file, isWellKnown, isDirectInput, info, options.known);
+    return new CompiledFile(
+      file,
+      isWellKnown,
+      isDirectInput,
+      info,
+      options.known,
+      parsed.bytes,
+    );
   }
 
   #dependency(name: string): FileNode | undefined {
@@ -275,4 +286,8 @@ export class Run {
       diagnosticAt(file?.source, name, offset, message, isWarning, detail),
     );
   }
+}
+
+function sameBytes(a: Uint8Array, b: Uint8Array): boolean {
+  return a === b || a.length === b.length && a.every((byte, i) => byte === b[i]);
 }

@@ -6,7 +6,7 @@ export type Severity = "error" | "warning";
 
 /** One complaint about a file, as protoc would print it. */
 export interface Diagnostic {
-  /** Name of the file, relative to its import root. */
+  /** Name of the file, relative to its import root; empty when it has none. */
   readonly file: string;
   /** Line, from 1; 0 when the complaint is about the file as a whole. */
   readonly line: number;

@@ -14,6 +14,7 @@ const visibilityNames = [
 export function isVisibleFrom(symbol: MessageNode | EnumNode, file: FileNode): boolean {
   if (symbol.file === file) return true;
   if (symbol.visibility !== Visibility.unset) return symbol.visibility === Visibility.export;
+  if (symbol.file.isDescribed) return true;
   switch (symbol.features?.defaultSymbolVisibility) {
     case Feature.exportTopLevel:
       return symbol.parent === undefined;

@@ -101,6 +101,8 @@ export class FileNode {
   readonly services: ServiceNode[] = [];
   readonly extensions: FieldNode[] = [];
   options: OptionsNode | undefined = undefined;
+  /** Read from a descriptor, which lacks what is for the source only: styles, default visibility. */
+  isDescribed = false;
 
   /** Start of the first token. */
   offset = 0;
