@@ -1,7 +1,7 @@
 import { assert, assertEquals, assertStrictEquals, assertThrows } from "@std/assert";
 import { create, getOption, toBinary, toJson } from "@bufbuild/protobuf";
 import {
-  FileDescriptorProtoSchema,
+  type FileDescriptorProtoSchema,
   FileDescriptorSetSchema,
   TimestampSchema,
 } from "@bufbuild/protobuf/wkt";
