@@ -6,7 +6,8 @@
  *
  * ```text
  * mod   the door
- * client  server   calls from a target to an answer; services from a request to their handler
+ * client  server  interceptors   calls from a target to an answer; services from a request to their
+ *                                handler; what stands around both
  * web   gRPC-Web and Connect's protocol, and what browsers ask before
  * wire   messages, status, metadata and compression, without a role
  * codec   messages to bytes and back
@@ -32,6 +33,10 @@ export { type CallOptions, WAIT_FOR_READY } from "./client/call_options.ts";
 export { code, codeName } from "./wire/code.ts";
 export { CALL, type CallInfo } from "./wire/call_info.ts";
 export { CallContext } from "./wire/call_context.ts";
+export { bearerAuth } from "./interceptors/bearer_auth.ts";
+export { callLog, type CallRecord } from "./interceptors/call_log.ts";
+export { deadlineBounds, type DeadlineOptions } from "./interceptors/deadline_bounds.ts";
+export { validation, type ValidationOptions } from "./interceptors/validation.ts";
 export { Health, type HealthStatus, MAX_LISTED_SERVICES } from "./server/health.ts";
 export { reflection } from "./server/reflection.ts";
 export {

@@ -138,6 +138,8 @@ const DOORS: Record<string, Door | readonly Door[]> = {
   "grpc.ServerOptions": (bag) => closed(grpc.listen({ addr, registrar, ...bag } as never)),
   "grpc.MountOptions": (bag) => grpc.mount({ registrar, ...bag } as never),
   "grpc.CallSettings": (bag) => grpc.mount({ registrar, ...bag } as never),
+  "grpc.DeadlineOptions": (bag) => grpc.deadlineBounds(bag),
+  "grpc.ValidationOptions": (bag) => grpc.validation(bag),
   "grpc.RegistrarOptions": [
     (bag) => new grpc.Registrar(bag),
     (bag) => new grpc.Registrar().register(file, {}, bag),

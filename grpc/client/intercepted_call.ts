@@ -127,9 +127,12 @@ function valuesOf(
 ): ContextValues {
   if (options.waitForReady !== undefined) given.set(WAIT_FOR_READY, options.waitForReady);
   if (host.interceptors.length === 0) return given;
+  const { clock } = host.time;
+  const started = clock.now();
   return new CallValues(given, {
     protocolName: "grpc",
     peer: host.authority,
+    elapsedMs: () => clock.now() - started,
     timeoutMs: () => limits.left === Infinity ? undefined : limits.left,
     limitTimeout(ms) {
       checkTime(`limit ${method.path}`, "ms", ms);

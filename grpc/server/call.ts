@@ -125,6 +125,10 @@ export class ServerCall extends ReplyStream implements Call {
     return this.#abort.signal;
   }
 
+  now(): number {
+    return this.#host.time.clock.now();
+  }
+
   remainingMs(): number | undefined {
     return this.#deadline === Infinity
       ? undefined
@@ -132,7 +136,7 @@ export class ServerCall extends ReplyStream implements Call {
   }
 
   limit(ms: number): void {
-    const end = this.#host.time.clock.now() + ms;
+    const end = this.now() + ms;
     if (this.finished || end >= this.#deadline) return;
     this.#deadline = end;
     if (ms === 0) this.#failLate();

@@ -178,9 +178,11 @@ type CommonRequest = Omit<AnyRequest, "stream" | "method" | "message">;
 
 function requestOf(context: CallContext): CommonRequest {
   const call = callOf(context);
+  const started = call.now();
   context.values.set(CALL, {
     protocolName: context.protocolName,
     peer: context.peer,
+    elapsedMs: () => call.now() - started,
     timeoutMs: () => call.remainingMs(),
     limitTimeout(ms) {
       checkTime(`limit ${call.method.path}`, "ms", ms);

@@ -77,9 +77,13 @@ export class WebCall implements Call {
     return this.#context.values;
   }
 
+  now(): number {
+    return this.#exchange.time.clock.now();
+  }
+
   remainingMs(): number | undefined {
     const asked = this.#context.timeoutMs() ?? Infinity;
-    const left = (this.#limit?.end ?? Infinity) - this.#exchange.time.clock.now();
+    const left = (this.#limit?.end ?? Infinity) - this.now();
     const ms = Math.min(asked, left);
     return ms === Infinity ? undefined : Math.max(0, Math.ceil(ms));
   }
@@ -92,7 +96,7 @@ export class WebCall implements Call {
       abort(controller, new ConnectError("the deadline passed", Code.DeadlineExceeded));
     this.#limit?.countdown.stop();
     if (ms === 0) return end();
-    this.#limit = { end: time.clock.now() + ms, countdown: new Countdown(time, ms, end) };
+    this.#limit = { end: this.now() + ms, countdown: new Countdown(time, ms, end) };
   }
 
   /** The call is over. */

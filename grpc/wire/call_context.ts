@@ -18,6 +18,8 @@ export interface Call {
   readonly values?: ContextValues;
   readonly responseHeader: Headers;
   readonly responseTrailer: Headers;
+  /** Milliseconds by the server's clock. */
+  now(): number;
   remainingMs(): number | undefined;
   /** Moves the deadline nearer: `ms` milliseconds from now at the latest. */
   limit(ms: number): void;
@@ -169,6 +171,10 @@ class ChangedCall implements Call {
 
   get responseTrailer(): Headers {
     return this.#call.responseTrailer;
+  }
+
+  now(): number {
+    return this.#call.now();
   }
 
   remainingMs(): number | undefined {

@@ -6,6 +6,8 @@ export interface CallInfo {
   readonly protocolName: string;
   /** Address of the other side, `host:port`: on a client its first target. */
   readonly peer: string;
+  /** Milliseconds since the first interceptor was called. */
+  elapsedMs(): number;
   /** Milliseconds left until the deadline, or undefined without one. */
   timeoutMs(): number | undefined;
   /**

@@ -21,7 +21,7 @@ const DOORS: Readonly<Record<string, readonly string[]>> = {
 const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "": [],
   http: ["@std/async"],
-  grpc: ["@std/async", "@bufbuild/protobuf", "@connectrpc/connect"],
+  grpc: ["@std/async", "@bufbuild/protobuf", "@bufbuild/protovalidate", "@connectrpc/connect"],
   kv: [
     "@std/async",
     "@bufbuild/protobuf",
@@ -51,7 +51,8 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "attempt.ts": "",
   },
   grpc: {
-    "mod.ts": "client server web wire",
+    "mod.ts": "client server interceptors web wire",
+    interceptors: "wire",
     client: "wire codec",
     server: "web wire codec",
     web: "wire",
