@@ -6,8 +6,7 @@
  *
  * ```text
  * mod   the door
- * client  server  interceptors   calls from a target to an answer; services from a request to their
- *                                handler; what stands around both
+ * client  server  interceptors   from a target to an answer, from a request to its handler, around both
  * web   gRPC-Web and Connect's protocol, and what browsers ask before
  * wire   messages, status, metadata and compression, without a role
  * codec   messages to bytes and back
