@@ -200,6 +200,7 @@ export class Run {
       recordsPaths: info !== undefined,
       keepsStatements: options.known !== undefined,
       isDirectInput,
+      isTrusted: isWellKnown,
       allowsUnstable: options.experimentalEditions ?? false,
       report: (offset, message, isWarning, hint) =>
         this.#report(file, file.name, offset, message, isWarning, open, { hint }),

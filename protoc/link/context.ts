@@ -34,6 +34,8 @@ export class LinkContext {
   readonly keepsStatements: boolean;
   /** The file was asked for by name, not only imported: unused imports are warned about. */
   readonly isDirectInput: boolean;
+  /** The text came with the compiler: it is known to keep the rules. */
+  readonly isTrusted: boolean;
   /** Whether `edition = "UNSTABLE"` may be asked for. */
   readonly allowsUnstable: boolean;
   /** Options to interpret, in protoc's order. */
@@ -53,6 +55,7 @@ export class LinkContext {
     this.recordsPaths = init.recordsPaths;
     this.keepsStatements = init.keepsStatements;
     this.isDirectInput = init.isDirectInput;
+    this.isTrusted = init.isTrusted ?? false;
     this.allowsUnstable = init.allowsUnstable;
     this.#report = init.report;
     this.#builtinType = init.builtinType;
@@ -98,6 +101,7 @@ interface LinkContextInit {
   readonly recordsPaths: boolean;
   readonly keepsStatements: boolean;
   readonly isDirectInput: boolean;
+  readonly isTrusted?: boolean;
   readonly allowsUnstable: boolean;
   /** Takes errors and warnings; a negative offset means the file as a whole. */
   readonly report: Report;
