@@ -124,11 +124,9 @@ class DescribedFile {
       if (field.oneofIndex >= node.oneofs.length) {
         this.#fail(`Field "${proto.name}.${one.name}" is in a oneof that there is not.`);
       }
-      if (field.proto3Optional && field.oneofIndex >= 0) {
-        node.oneofs[field.oneofIndex]!.isSynthetic = true;
-      }
       node.fields.push(field);
     }
+    markSynthetic(node);
     if (node.mapEntry && !isMapEntry(node)) {
       this.#fail("map_entry should not be set explicitly. Use map<KeyType, ValueType> instead.");
     }
@@ -217,6 +215,15 @@ class DescribedFile {
 
   #fail(message: string): never {
     throw faultOf(this.file.name, message);
+  }
+}
+
+/** Marks the oneofs that stand for an `optional`: these have no other field. */
+function markSynthetic({ oneofs, fields }: MessageNode): void {
+  const counts = new Array<number>(oneofs.length).fill(0);
+  for (const { oneofIndex } of fields) if (oneofIndex >= 0) counts[oneofIndex]!++;
+  for (const { oneofIndex, proto3Optional } of fields) {
+    if (proto3Optional && counts[oneofIndex] === 1) oneofs[oneofIndex]!.isSynthetic = true;
   }
 }
 

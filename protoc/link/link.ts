@@ -42,6 +42,14 @@ function linkMessage(context: LinkContext, message: MessageNode): void {
   }
   for (const extension of message.extensions) linkField(context, extension, message);
   if (message.oneofs.length > 0) linkOneofs(context, message);
+  for (const field of message.fields) {
+    // Groups of proto3, which are refused anyway, get no oneofs for their fields.
+    if (!field.proto3Optional || message.oneofs[field.oneofIndex]?.isSynthetic) continue;
+    context.error(
+      NO_OFFSET,
+      "Fields with proto3_optional set must be a member of a one-field oneof",
+    );
+  }
 }
 
 /** The fields of one message by number: a list while numbers ascend, a map once they do not. */

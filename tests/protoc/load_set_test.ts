@@ -138,6 +138,19 @@ Deno.test("loadSet() names what is missing, double or wrong", () => {
     faultsOf(field({ type: 5, number: -1 }))[0],
     "a.proto: Field numbers must be positive integers.",
   );
+  assertEquals(
+    faultsOf(message({
+      oneofDecl: [{ name: "o" }],
+      field: [1, 2].map((number) => ({
+        name: `f${number}`,
+        number,
+        type: 5,
+        oneofIndex: 0,
+        proto3Optional: true,
+      })),
+    }))[0],
+    "a.proto: Fields with proto3_optional set must be a member of a one-field oneof",
+  );
   assertEquals(faultsOf(message({ name: "a b" })), ['a.proto: "a b" is not a valid identifier.']);
   assertEquals(
     faultsOf(setOfProto({ name: "a.proto", dependency: ["b.proto"] }, {
