@@ -1,7 +1,7 @@
 // Starts a store.
 
 import { Health, mount, Registrar } from "../../grpc/mod.ts";
-import { cutConnections } from "../../http/engine.ts";
+import { cutConnections, tellError } from "../../http/engine.ts";
 import { type Certificate, type HttpServer, listen as listenHttp } from "../../http/mod.ts";
 import type { Clock } from "../clock.ts";
 import { type Duration, milliseconds } from "./duration.ts";
@@ -119,7 +119,7 @@ export function listenAt(clock: Clock | undefined, options: StoreOptions = {}): 
     snapshot,
     history,
     cors = [],
-    onFailed = reportError,
+    onFailed,
     limits: _,
     addr = "127.0.0.1:0",
     ...listening
@@ -132,7 +132,8 @@ export function listenAt(clock: Clock | undefined, options: StoreOptions = {}): 
     ...(snapshot === undefined ? {} : { restored: readSnapshot(snapshot) }),
     ...(history === undefined ? {} : { keptHistory: history }),
     ...(clock === undefined ? {} : { clock }),
-    onFailed,
+    onFailed: (error) =>
+      tellError(onFailed, "The store cannot be written any more, and refuses all requests", error),
   });
   let server: HttpServer;
   const faults = faultsOf(node, (peer) => cutConnections(server, peer));

@@ -44,7 +44,7 @@ export interface StoreOptions extends Partial<Omit<ListenOptions, "alpnProtos">>
   readonly cors?: readonly string[];
   /**
    * Called if the store cannot be written any more; it then refuses all requests. Without it the error
-   * ends the process.
+   * is printed.
    */
   readonly onFailed?: (error: unknown) => void;
   /** Limits; what is left out is etcd's. */

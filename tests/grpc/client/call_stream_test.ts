@@ -91,7 +91,7 @@ Deno.test("a client with compress sends large requests in gzip", async () => {
       // The limit also holds for what comes out: only a compressed message gets as far as that.
       const error = await assertRejects(() => greeter.SayHello({ payload }), ConnectError);
       assertEquals(error.code, Code.ResourceExhausted);
-      assertEquals(error.rawMessage, "decompressed message is larger than max (65536 bytes)");
+      assertEquals(error.rawMessage, "grpc: decompressed message is larger than max (65536 bytes)");
     },
     { server: { maxReceiveSize: limit }, client: { compress: true } },
   );
