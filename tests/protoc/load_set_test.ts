@@ -139,15 +139,20 @@ Deno.test("loadSet() names what is missing, double or wrong", () => {
     "a.proto: Field numbers must be positive integers.",
   );
   assertEquals(
-    faultsOf(message({
-      oneofDecl: [{ name: "o" }],
-      field: [1, 2].map((number) => ({
-        name: `f${number}`,
-        number,
-        type: 5,
-        oneofIndex: 0,
-        proto3Optional: true,
-      })),
+    faultsOf(setOfProto({
+      name: "a.proto",
+      syntax: "proto3",
+      messageType: [{
+        name: "M",
+        oneofDecl: [{ name: "o" }],
+        field: [1, 2].map((number) => ({
+          name: `f${number}`,
+          number,
+          type: 5,
+          oneofIndex: 0,
+          proto3Optional: true,
+        })),
+      } as never],
     }))[0],
     "a.proto: Fields with proto3_optional set must be a member of a one-field oneof",
   );
