@@ -122,10 +122,6 @@ async function execute(args: Arguments, environment: Environment): Promise<void>
   const sources = await compile(args.retainOptions && !runsPlugins);
   const retained = runsPlugins ? await compile(true) : sources;
   await complainAll(sources.warnings, args, environment);
-  if (args.fatalWarnings && sources.warnings.length > 0) throw new Failed();
-  if (args.check) return;
-  if (args.conversion) return await convert(args, sources, environment);
-  if (args.printFreeFieldNumbers) return await printFreeNumbers(sources, environment);
   const generated = new GeneratedFiles();
   for (const output of args.outputs) {
     await runPlugin(output, args, sources, retained, generated, environment);
@@ -138,7 +134,11 @@ async function execute(args: Arguments, environment: Environment): Promise<void>
     const set = descriptorSet(args.retainOptions ? retained : sources, args);
     await output(args.descriptorSetOut, set, environment);
   }
+  // Sets and files of plugins are there all the same, as with protoc.
+  if (args.fatalWarnings && sources.warnings.length > 0) throw new Failed();
   if (args.types) await writeTypeScript(args, environment);
+  if (args.conversion) await convert(args, sources, environment);
+  if (args.printFreeFieldNumbers) await printFreeNumbers(sources, environment);
 }
 
 async function compileInputs(
