@@ -1,4 +1,4 @@
-import type { Fuel, Runs } from "./fuel.ts";
+import type { Statements } from "./fuel.ts";
 import type { Strip } from "./strip.ts";
 import type { Join, Trim } from "./words.ts";
 
@@ -55,29 +55,6 @@ interface O<Name extends string, Body extends readonly unknown[]> {
   readonly body: Body;
 }
 
-/** A pass that is not at its end. */
-interface Paused {
-  readonly head: string;
-  readonly tail: string;
-  readonly frame: Frame;
-  readonly outer: readonly Frame[];
-  readonly out: readonly unknown[];
-}
-
-interface P<
-  Head extends string,
-  Tail extends string,
-  Top extends Frame,
-  Outer extends readonly Frame[],
-  Out extends readonly unknown[],
-> {
-  readonly head: Head;
-  readonly tail: Tail;
-  readonly frame: Top;
-  readonly outer: Outer;
-  readonly out: Out;
-}
-
 interface Done<Top extends Frame, Out extends readonly unknown[]> {
   readonly file: Top;
   readonly declarations: Out;
@@ -91,7 +68,7 @@ interface Done<Top extends Frame, Out extends readonly unknown[]> {
 export type Parse<Text extends string> = Strip<Text> extends infer Plain extends string
   ? [Plain] extends [never] ? never
   : Chunk<Plain> extends [infer H extends string, infer T extends string]
-    ? Run<P<H, T, F<"file", "">, [], []>, Runs> extends infer Result
+    ? Scan<H, T, F<"file", "">, [], [], Statements> extends infer Result
       ? Result extends Done<infer Top, infer Out> ? Summary<Top["body"], Top["name"], Out> : never
     : never
   : never
@@ -121,12 +98,6 @@ export type Says<Statement, What extends "OPEN" | "CLOSED"> = true extends
 type Chunk<Text extends string> = Text extends `${infer Head}}${infer Tail}` ? [Head, `}${Tail}`]
   : [Text, ""];
 
-type Run<State extends Paused, Left extends string> = Left extends `x${infer Fewer}`
-  ? Scan<State["head"], State["tail"], State["frame"], State["outer"], State["out"], Fuel> extends
-    infer Result ? Result extends Paused ? Run<Result, Fewer> : Result
-  : never
-  : never;
-
 /** Reads a statement. `Head` is the text before the next closing brace. */
 type Scan<
   Head extends string,
@@ -145,7 +116,7 @@ type Scan<
     : Close<Rest, "", Top, Outer, Out, Fewer>
   : Outer extends [] ? Trim<Head> extends "" ? Done<Top, Out> : never
   : never
-  : P<Head, Tail, Top, Outer, Out>;
+  : never;
 
 /** A statement without a block. */
 type Statement<
