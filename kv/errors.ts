@@ -256,13 +256,22 @@ function codeOf(error: StatusLike, known: { readonly code: number } | undefined)
   return error.code === code.UNKNOWN && known !== undefined ? known.code : error.code;
 }
 
+/** Characters of a server's reason that an error carries: a status has no more, a message may. */
+const MAX_REASON = 4_096;
+
+function cut(text: string): string {
+  return text.length <= MAX_REASON ? text : `${text.slice(0, MAX_REASON)}…`;
+}
+
 /** The error of a watch that the server ended with a reason. */
 export function cancelError(text: string): KvError {
   const known = recognise(text);
   if (known?.reason === "COMPACTED") return new CompactedError(plainText(text), 0n);
   if (known === undefined) {
     return new WatchCanceledError(
-      text === "" ? "the server ended the watch" : `the server ended the watch: ${plainText(text)}`,
+      text === ""
+        ? "the server ended the watch"
+        : `the server ended the watch: ${cut(plainText(text))}`,
       code.CANCELLED,
     );
   }

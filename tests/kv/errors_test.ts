@@ -71,6 +71,7 @@ Deno.test("toKvError() of an error without text gives its code's name", () => {
 Deno.test("cancelError() gives the reason, or says that there is none", () => {
   assertEquals(cancelError("").message, "the server ended the watch");
   assertEquals(cancelError("because").message, "the server ended the watch: because");
+  assert(cancelError("because".repeat(1 << 20)).message.length < 5_000);
   const denied = cancelError(
     "rpc error: code = Unauthenticated desc = etcdserver: invalid auth token",
   );

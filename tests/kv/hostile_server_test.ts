@@ -6,6 +6,7 @@ import { assert, assertEquals, assertStringIncludes } from "@std/assert";
 import { grpc, kv } from "@sluice/sluice";
 import type { HeaderMessage, WatchResult } from "../../kv/wire.ts";
 import { creates, fakeEtcd, type FakeOptions, header, put } from "../../support/fake_etcd.ts";
+import { printed } from "../../support/console.ts";
 import { rejected } from "../../support/kv.ts";
 
 const { code } = grpc;
@@ -210,10 +211,7 @@ Deno.test("functions of users that do not end are waited for as long as the call
 
 Deno.test("promises of functions that must give their value at once harm nobody", async () => {
   const failing = () => Promise.reject(new Error("late"));
-  const loud = console.error;
-  const printed: unknown[] = [];
-  console.error = (...line: unknown[]) => void printed.push(line.join(" "));
-  try {
+  const lines = await printed(async () => {
     await using server = fakeEtcd({
       kv: {
         Range: () => ({ header: header(5n), kvs: kvs("a"), more: false, count: 1n }),
@@ -252,8 +250,6 @@ Deno.test("promises of functions that must give their value at once harm nobody"
       const list = client.transaction((tx) => tx.getAll(5 as never));
       assertStringIncludes((await rejected(list, TypeError)).message, "keys must be a list");
     }
-    assert(printed.length > 0, "nobody was told");
-  } finally {
-    console.error = loud;
-  }
+  });
+  assert(lines.length > 0, "nobody was told");
 });
