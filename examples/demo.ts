@@ -17,6 +17,9 @@ import { callOnce, pageOnce, step, storeOnce } from "./demo/steps.ts";
 /** Bytes the demo's own store may take. */
 const QUOTA_BYTES = 64 << 20;
 
+/** Milliseconds of history the demo's own store keeps: a page may be open for days. */
+const HISTORY_MS = 600_000;
+
 /** Where the page is served if nothing else is said. */
 const DEFAULT_ADDR = "127.0.0.1:8000";
 
@@ -32,7 +35,7 @@ async function demo(args: readonly string[]): Promise<void> {
   const registrar = registerDemo(file);
 
   await using store = options.etcd === null
-    ? listen({ limits: { quotaBytes: QUOTA_BYTES } })
+    ? listen({ limits: { quotaBytes: QUOTA_BYTES }, history: { time: HISTORY_MS } })
     : null;
   const endpoint = options.etcd ?? store!.addr;
   await using client = kv.newClient({ endpoints: [endpoint], timeout: 10 });
