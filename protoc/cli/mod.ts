@@ -1,6 +1,6 @@
 /**
- * A protoc without a binary: its flags, its messages, its plugins. Starts in half the time that
- * `jsr:@sluice/sluice/protoc` takes, for it loads nothing but the compiler.
+ * A protoc without a binary: its flags, its messages, its plugins. Starts sooner than
+ * `jsr:@sluice/sluice/protoc`, for it loads nothing but the compiler.
  *
  * ```sh
  * deno run -A jsr:@sluice/sluice/protoc/cli -I protos --es_out=src/gen protos/app.proto
