@@ -136,6 +136,9 @@ export class LoginError extends KvError {
 
   /** `cause` is what went wrong. */
   constructor(message: string, cause: KvError) {
+    if (!(cause instanceof KvError)) {
+      throw new TypeError("Cannot make a LoginError as cause must be a KvError");
+    }
     super(message, cause.code, { cause, reason: cause.reason });
   }
 }

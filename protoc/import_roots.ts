@@ -57,6 +57,11 @@ export async function findFiles(
     missing.push(withDetail({ file, line: 0, column: 0, message, severity: "error" }, detail));
   };
   for (const given of paths) {
+    if (given === "") {
+      throw new TypeError(
+        "Cannot load files as a path must not be empty: the current directory is .",
+      );
+    }
     const shown = given instanceof URL ? fileURLToPath(given) : given;
     const located = await locate(shown, roots);
     if (!located) {

@@ -11,10 +11,9 @@ import { type Need, peerTest } from "./peers.ts";
 const found = await findServer();
 
 /** The flag by which the etcd found is told how often watches tell of progress. */
-export const PROGRESS_FLAG: string =
-  /^3\.[45]\./.test(await etcdVersion(found))
-    ? "experimental-watch-progress-notify-interval"
-    : "watch-progress-notify-interval";
+export const PROGRESS_FLAG: string = /^3\.[45]\./.test(await etcdVersion(found))
+  ? "experimental-watch-progress-notify-interval"
+  : "watch-progress-notify-interval";
 
 /** What a step gets. */
 export interface Scene {

@@ -219,6 +219,11 @@ const DOORS: Record<string, Door | readonly Door[]> = {
     await cache.close();
     await first;
   }),
+  "protoc.FormatOptions": (bag) =>
+    protoc.formatDiagnostic(
+      { file: "a", line: 1, column: 1, message: "m", severity: "error" },
+      bag,
+    ),
   "protoc.LoaderOptions": (bag) => new protoc.Loader(bag),
   "protoc.RootOptions": (bag) => new protoc.Loader().loadAll([], bag),
 };

@@ -1,7 +1,7 @@
 import { quietMethods, refusePromise } from "../../http/engine.ts";
 import { code } from "../../grpc/mod.ts";
 import { KvError } from "../errors.ts";
-import type { KeyValue } from "../key_value.ts";
+import { KeyValue } from "../key_value.ts";
 import type { Keyspace } from "../keyspace.ts";
 import { Scan, type ScanRequest } from "../scan.ts";
 import type { Bytes, CallOptions, Int64, PutResponse, WatchEvent, WatchRequest } from "../types.ts";
@@ -18,6 +18,9 @@ export class ValueError extends KvError {
 
   /** `cause` is what the codec threw. */
   constructor(kv: KeyValue, cause: unknown) {
+    if (!(kv instanceof KeyValue)) {
+      throw new TypeError("Cannot make a ValueError as kv must be a KeyValue");
+    }
     const why = cause instanceof Error ? cause.message : String(cause);
     super(`cannot read the value of ${JSON.stringify(kv.key)}: ${why}`, code.DATA_LOSS, { cause });
     this.kv = kv;

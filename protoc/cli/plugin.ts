@@ -134,6 +134,7 @@ export function supportFaults(
       const fault = faultOf(plugin, answer, file.name, readFields(file.bytes)!);
       if (fault !== undefined) return fault;
     }
+    return undefined;
   });
   return faults.filter((fault) => fault !== undefined);
 }
