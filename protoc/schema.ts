@@ -11,7 +11,8 @@ import type { MessageIn, MessageName } from "./infer/loaded.ts";
  * import { create } from "@bufbuild/protobuf";
  * import { Loader, messageOf } from "@sluice/sluice/protoc";
  *
- * const file = new Loader().load('syntax = "proto3"; message Point { int32 x = 1; }', "point.proto");
+ * const text = 'syntax = "proto3"; message Point { int32 x = 1; }' as const;
+ * const file = new Loader().load(text, "point.proto");
  * const point = create(messageOf(file, "Point"), { x: 3 });
  * assertEquals(point.x, 3);
  * ```

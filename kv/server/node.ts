@@ -23,6 +23,12 @@ import type { ServerWatchStream } from "./watch/stream.ts";
 /** Milliseconds between two portions of leases that end together, as in etcd. */
 const EXPIRY_PAUSE_MS = 500;
 
+/**
+ * Milliseconds leases live on beyond their end. etcd looks for ended ones every half second; clients that
+ * count the time themselves rely on not being last to know.
+ */
+const EXPIRY_LAG_MS = 100;
+
 /** Entries of etcd's log before the first request: its election and its member. */
 const FIRST_INDEX = 4;
 
@@ -322,7 +328,7 @@ export class Node {
 
   #arm(at: number): void {
     this.#expiry?.cancel();
-    const cancel = this.#clock.after(at - this.now(), () => this.#expire());
+    const cancel = this.#clock.after(at + EXPIRY_LAG_MS - this.now(), () => this.#expire());
     this.#expiry = { at, cancel };
   }
 

@@ -34,7 +34,7 @@ export interface CaseOptions {
   /** Flags for each member. */
   readonly flags?: readonly string[];
   /** What the case needs of etcd that the store has not, if anything. Clusters of several it never is. */
-  readonly beyond?: "members" | "metrics" | "flags";
+  readonly beyond?: "members" | "metrics" | "flags" | "large responses";
 }
 
 /** Elections take a moment, and no longer. */

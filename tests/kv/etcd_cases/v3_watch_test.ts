@@ -257,7 +257,7 @@ etcdCase("TestV3WatchCancellation", async (stage) => {
   abort.abort();
   await stage.client.watch({ key: "/foo" });
   await becomes(stage, 1);
-});
+}, { beyond: "metrics" });
 
 etcdCase("TestV3WatchCloseCancelRace", async (stage) => {
   const one = stage.client2();
@@ -267,7 +267,7 @@ etcdCase("TestV3WatchCloseCancelRace", async (stage) => {
   await one.close();
   await stage.client.watch({ key: "/foo" });
   await becomes(stage, 1);
-});
+}, { beyond: "metrics" });
 
 etcdCase("TestV3WatchProgressWaitsForSync", async ({ client }) => {
   const value = "x".repeat(1_024);

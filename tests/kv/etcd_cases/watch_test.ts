@@ -291,7 +291,7 @@ etcdCase("TestWatchCancelOnServer", async ({ cluster, client }) => {
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   assertEquals(await watchers(), 0);
-});
+}, { beyond: "metrics" });
 
 /** Watches that are made and closed at once, side by side. */
 async function overlap({ cluster, client }: Stage, drop: boolean) {
@@ -378,7 +378,7 @@ etcdCase("TestWatchFragmentDisableWithGRPCLimit", async (stage) => {
   const watch = await fragments(stage, false, 3 * MIB);
   const error = await rejected(watch.read(10_000), kv.KvError);
   assertEquals(error.code, grpc.code.RESOURCE_EXHAUSTED);
-});
+}, { beyond: "large responses" });
 
 etcdCase("TestWatchFragmentEnable", async (stage) => {
   assertEquals((await readEvents(await fragments(stage, true), 10)).length, 10);

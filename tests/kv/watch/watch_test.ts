@@ -2,6 +2,10 @@ import { assert, assertEquals } from "@std/assert";
 import { grpc, kv } from "@sluice/sluice";
 import { MAX_QUEUED_BYTES } from "../../../kv/watch/watcher.ts";
 import { etcdTest, PROGRESS_FLAG, readEvents, rejected } from "../../../support/kv.ts";
+import { findEtcd } from "../../../support/etcd.ts";
+
+/** Whether the tests run on an etcd, and not on the store. */
+const real = await findEtcd() !== undefined;
 
 const { code } = grpc;
 
@@ -243,6 +247,8 @@ etcdTest("watches", async (step) => {
         events.push(...response.events);
       }
       assertEquals(events.map((event) => event.kv.modRevision), revisions);
+      // The store answers in pieces in any case.
+      if (!real) return;
       // Without pieces it is more than this client takes, and trying again would not help.
       const whole = await small.watch({ ...request, fragment: false });
       const error = await rejected(whole.read(5_000), kv.KvError);
