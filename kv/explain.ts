@@ -121,7 +121,7 @@ function tlsAdvice(text: string): string {
   if (/end of file|EOF|InvalidContentType|corrupt message|wrong version/i.test(text)) {
     return "if it serves without TLS, say http:// or tls: false";
   }
-  return "check tls";
+  return "check tls; if it serves without TLS, say http:// or tls: false";
 }
 
 /** Endpoints a message names at most. */
