@@ -8,7 +8,8 @@ import type {
   TxnMessage,
 } from "../../wire.ts";
 import { ServerFault } from "../fault.ts";
-import { textOfKey } from "./key_text.ts";
+import { IntervalTree } from "./interval_tree.ts";
+import { type Interval, textOfKey } from "./key_text.ts";
 import { sortIsKnown } from "./range.ts";
 
 /** Checks a range. Throws KEY_NOT_PROVIDED, INVALID_SORT_OPTION. */
@@ -67,32 +68,32 @@ function checkOp({ request }: RequestOpMessage, maxOps: number): void {
   }
 }
 
-/** A deletion's range as it is written: etcd does not take one zero byte for "no end" here. */
-interface Deletion {
-  readonly key: string;
-  readonly end: string;
-}
-
+/** Keys and ranges that a list of operations changes, whichever of inner lists is carried out. */
 interface Touched {
   readonly puts: Set<string>;
-  readonly deletions: Deletion[];
+  readonly deletions: Interval[];
 }
 
 /** Finds puts of one key twice, and puts into a range that is deleted. Throws DUPLICATE_KEY. */
 function checkOverlap(ops: readonly RequestOpMessage[]): Touched {
   const puts = new Set<string>();
-  const deletions: Deletion[] = [];
+  const deletions: Interval[] = [];
+  // A tree: a request may have tens of thousands of deletions, and as many puts to hold against them.
+  const deleted = new IntervalTree<true>();
+  const remove = (interval: Interval): void => {
+    deletions.push(interval);
+    deleted.add(interval, true);
+  };
   const put = (key: string): void => {
-    if (deletions.some((one) => one.key <= key && key < one.end)) {
-      throw new ServerFault("DUPLICATE_KEY");
-    }
+    if (deleted.has(key)) throw new ServerFault("DUPLICATE_KEY");
     puts.add(key);
   };
   for (const { request } of ops) {
     if (request.case !== "requestDeleteRange") continue;
     const key = textOfKey(request.value.key);
     const { rangeEnd } = request.value;
-    deletions.push({ key, end: rangeEnd.length === 0 ? `${key}\0` : textOfKey(rangeEnd) });
+    // As it is written: etcd does not take one zero byte for "no end" here.
+    remove({ key, end: rangeEnd.length === 0 ? `${key}\0` : textOfKey(rangeEnd) });
   }
   for (const { request } of ops) {
     if (request.case !== "requestTxn") continue;
@@ -107,7 +108,8 @@ function checkOverlap(ops: readonly RequestOpMessage[]): Touched {
       if (puts.has(key) && !success.puts.has(key)) throw new ServerFault("DUPLICATE_KEY");
       put(key);
     }
-    deletions.push(...success.deletions, ...failure.deletions);
+    success.deletions.forEach(remove);
+    failure.deletions.forEach(remove);
   }
   for (const { request } of ops) {
     if (request.case !== "requestPut") continue;

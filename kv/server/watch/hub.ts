@@ -9,7 +9,7 @@ import type { Interval } from "../store/key_text.ts";
 import { type Mvcc, replacedBy, type Version } from "../store/mvcc.ts";
 import { keyValue } from "../store/range.ts";
 import { bytesOfKey } from "../store/key_text.ts";
-import { IntervalTree } from "./interval_tree.ts";
+import { IntervalTree } from "../store/interval_tree.ts";
 
 /** Revisions with events one response holds at most, as in etcd. */
 const MAX_REVISIONS = 1_000;

@@ -1,6 +1,6 @@
 // Values by ranges of keys: which ranges hold a key is found without a look at all of them.
 
-import type { Interval } from "../store/key_text.ts";
+import type { Interval } from "./key_text.ts";
 
 interface Node<Value> {
   readonly interval: Interval;
@@ -95,6 +95,15 @@ function join<Value>(left: Link<Value>, right: Link<Value>): Link<Value> {
   return refresh(right);
 }
 
+/** Whether a range of a subtree holds `key`. */
+function hold<Value>(node: Link<Value>, key: string): boolean {
+  if (node === null || (node.maxEnd !== null && node.maxEnd <= key)) return false;
+  if (hold(node.left, key)) return true;
+  const { interval } = node;
+  if (interval.key > key) return false;
+  return interval.end === null || key < interval.end || hold(node.right, key);
+}
+
 /** A treap of ranges. */
 export class IntervalTree<Value> {
   #root: Link<Value> = null;
@@ -107,6 +116,11 @@ export class IntervalTree<Value> {
   /** Removes a value from a range. */
   delete(interval: Interval, value: Value): void {
     this.#root = remove(this.#root, interval, value);
+  }
+
+  /** Whether a range holds `key`. */
+  has(key: string): boolean {
+    return hold(this.#root, key);
   }
 
   /** Calls `visit` with every value whose range holds `key`. */
