@@ -10,14 +10,14 @@ folder=$(cd "$1" && pwd)
 # Shims that stand for nothing are on PATH too; one unpacked runs with its own libraries.
 works() {
   case "$1" in
-    "$folder"/root/*) return 0 ;;
+    "$folder"/bullseye/*) return 0 ;;
     *) "$1" -c 'import ssl, zlib, ensurepip' 2>/dev/null ;;
   esac
 }
 
 find_python() {
   for found in "${PYTHON27:-}" "$(command -v python2.7 || true)" \
-    "${PYENV_ROOT:-$HOME/.pyenv}"/versions/2.7.*/bin/python2.7 "$folder/root/usr/bin/python2.7"; do
+    "${PYENV_ROOT:-$HOME/.pyenv}"/versions/2.7.*/bin/python2.7 "$folder/bullseye/usr/bin/python2.7"; do
     if [ -n "$found" ] && [ -x "$found" ] && works "$found"; then
       echo "$found"
       return
@@ -38,7 +38,7 @@ unpack_python() {
   apt-get "$@" -q update >/dev/null
   apt-get "$@" -q download python2.7 python2.7-minimal libpython2.7-stdlib libpython2.7-minimal \
     libpython2.7-dev python2.7-dev libpython2.7 libffi7 libssl1.1 >/dev/null
-  for archive in *.deb; do dpkg -x "$archive" "$folder/root"; done
+  for archive in *.deb; do dpkg -x "$archive" "$folder/bullseye"; done
 }
 
 python=$(find_python) || { (unpack_python) && python=$(find_python); } || {
@@ -46,9 +46,9 @@ python=$(find_python) || { (unpack_python) && python=$(find_python); } || {
   exit 1
 }
 case "$python" in
-  "$folder"/root/*)
-    export LD_LIBRARY_PATH="$folder/root/usr/lib/$(uname -m)-linux-gnu"
-    export CPATH="$folder/root/usr/include/python2.7:$folder/root/usr/include"
+  "$folder"/bullseye/*)
+    export LD_LIBRARY_PATH="$folder/bullseye/usr/lib/$(uname -m)-linux-gnu"
+    export CPATH="$folder/bullseye/usr/include/python2.7:$folder/bullseye/usr/include"
     ;;
 esac
 # The last virtualenv that makes environments for 2.7.
