@@ -224,7 +224,7 @@ export class EtcdCluster implements AsyncDisposable {
         await Promise.all(cluster.members.map((member) => member.ready()));
         return cluster;
       } catch (error) {
-        const taken = cluster.members.some(({ log }) => log.includes("address already in use"));
+        const taken = cluster.members.some(({ log }) => /address already in use/i.test(log));
         await cluster.stop();
         if (!taken || attempt === ATTEMPTS) throw error;
       }

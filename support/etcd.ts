@@ -60,7 +60,7 @@ export class Etcd implements AsyncDisposable {
       } catch (error) {
         await process.stop("SIGKILL");
         await Deno.remove(folder, { recursive: true });
-        const taken = process.stderr.includes("address already in use");
+        const taken = /address already in use/i.test(process.stderr);
         if (!taken || attempt === ATTEMPTS) throw error;
       }
     }
