@@ -7,6 +7,8 @@
  * ```text
  * mod   the door
  * client  server  interceptors   from a target to an answer, from a request to its handler, around both
+ * balancing   connections, and which of them gets a call
+ * resolve   from a target or a resolver to addresses
  * web   gRPC-Web and Connect's protocol, and what browsers ask before
  * wire   messages, status, metadata and compression, without a role
  * codec   messages to bytes and back
@@ -25,9 +27,10 @@ export {
 } from "../http/mod.ts";
 export { type DialTlsOptions as TlsOptions } from "../http/engine.ts";
 export { type KeepaliveOptions } from "../http/mod.ts";
-export { type BackoffOptions } from "./client/backoff.ts";
+export { type BackoffOptions } from "./resolve/backoff.ts";
 export { Conn, newClient } from "./client/conn.ts";
-export { type ClientOptions, type ResolveOptions } from "./client/options.ts";
+export { type ClientOptions } from "./client/options.ts";
+export { type ResolveOptions } from "./resolve/lookups.ts";
 export { type CallOptions, WAIT_FOR_READY } from "./client/call_options.ts";
 export { code, codeName } from "./wire/code.ts";
 export { CALL, type CallInfo } from "./wire/call_info.ts";

@@ -2,6 +2,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import { type FieldBlock, h2 } from "../../http/engine.ts";
 import type { Codec } from "../codec/mod.ts";
 import { code } from "../wire/code.ts";
+import type { Outcomes } from "../balancing/subchannel.ts";
 import { grpcCodec } from "../wire/content_type.ts";
 import { MessageStream } from "../wire/message_stream.ts";
 import {
@@ -41,6 +42,8 @@ export class CallAttempt extends MessageStream {
   #header: readonly string[] | null = null;
   #trailers: readonly string[] | null = null;
   #encoding = "identity";
+  /** Told how it ended, where servers are judged by that. */
+  outcomes: Outcomes | null = null;
   /** Set if the response is no gRPC response: the error it will end with. */
   #foreign: { status: number; contentType: string; body: string } | null = null;
   #done = false;
@@ -141,6 +144,7 @@ export class CallAttempt extends MessageStream {
     else {
       error = statusError("the server ended the response without trailers", code.INTERNAL, header);
     }
+    this.outcomes?.settled(error === null);
     this.#events.onFinished(error, trailers ?? [], header);
   }
 
@@ -167,8 +171,11 @@ export class CallAttempt extends MessageStream {
     // "Received after complete trailers": what the trailers say counts.
     if (trailers !== null && lastField(trailers, "grpc-status") !== undefined) {
       const header = this.#header ?? [];
-      return this.#events.onFinished(trailersError(trailers, header), trailers, header);
+      const error = trailersError(trailers, header);
+      this.outcomes?.settled(error === null);
+      return this.#events.onFinished(error, trailers, header);
     }
+    this.outcomes?.settled(false);
     this.#events.onLost(cause, transportError(cause));
   }
 
@@ -181,6 +188,7 @@ export class CallAttempt extends MessageStream {
 
   /** Tells the server that nobody waits for the response any more. */
   abandon(): void {
+    if (!this.#done) this.outcomes?.settled(false);
     this.#done = true;
     this.ignoreInput();
     this.reset(ErrorCode.CANCEL);

@@ -9,7 +9,7 @@ import { isUnprocessed, lastField, transportError } from "../wire/status.ts";
 import { type AttemptEvents, CallAttempt } from "./attempt.ts";
 import type { CallOptions } from "./call_options.ts";
 import type { Channel } from "./channel.ts";
-import type { Subchannel } from "./subchannel.ts";
+import type { Subchannel } from "../balancing/subchannel.ts";
 import { Waiting, type Wanted } from "./waiting_calls.ts";
 
 /** Parts and settings that all calls of a client share. */

@@ -2,11 +2,11 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { setImmediate } from "node:timers";
 import { tell, type Time, Timer } from "../../http/engine.ts";
 import { ConnectionLostError, DialError } from "../../http/mod.ts";
-import { Lookups } from "./lookups.ts";
+import { Lookups } from "../resolve/lookups.ts";
 import type { Settings } from "./options.ts";
-import { hopeful, NONE, pick } from "./picker.ts";
-import { keyOf, type Target } from "./resolver.ts";
-import { Subchannel, type SubchannelEvents } from "./subchannel.ts";
+import { hopeful, NONE, pick } from "../balancing/picker.ts";
+import { keyOf, type Target } from "../resolve/target.ts";
+import { Subchannel, type SubchannelEvents } from "../balancing/subchannel.ts";
 import { type Waiting, WaitingCalls, type Wanted } from "./waiting_calls.ts";
 
 /**

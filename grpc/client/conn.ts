@@ -13,7 +13,7 @@ import { handled, rejectSoon } from "./handled.ts";
 import { type InterceptedHost, interceptStream, interceptUnary } from "./intercepted_call.ts";
 import { InterceptedStream } from "./intercepted_stream.ts";
 import { type ClientOptions, type Settings, settingsOf, targetsOf } from "./options.ts";
-import type { Target } from "./resolver.ts";
+import type { Target } from "../resolve/target.ts";
 import { StreamCall, type StreamHandle } from "./stream_call.ts";
 import { UnaryCall } from "./unary_call.ts";
 

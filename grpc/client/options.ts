@@ -24,23 +24,10 @@ import {
 } from "../../http/engine.ts";
 import { DEFAULT_MAX_RECEIVE_SIZE, DEFAULT_STREAM_WINDOW } from "../wire/message_stream.ts";
 import { interceptorsOf } from "../wire/intercept.ts";
-import type { BackoffOptions } from "./backoff.ts";
-import { parseTarget, type Target } from "./resolver.ts";
-
-/** When the names of `dns:` targets are looked up again. */
-export interface ResolveOptions {
-  /**
-   * Milliseconds between two look-ups while nothing is wrong: how long a server that was added stays
-   * unused. `Infinity`: only when a connection ends or fails.
-   * @default {30000}
-   */
-  readonly interval?: number;
-  /**
-   * Milliseconds between two look-ups at least, when connections end or fail.
-   * @default {30000}
-   */
-  readonly minInterval?: number;
-}
+import type { BackoffOptions } from "../resolve/backoff.ts";
+import type { ConnectionSettings } from "../balancing/subchannel.ts";
+import type { ResolveOptions } from "../resolve/lookups.ts";
+import { parseTarget, type Target } from "../resolve/target.ts";
 
 /** Options of {@linkcode newClient}. */
 export interface ClientOptions {
@@ -96,18 +83,6 @@ export interface ClientOptions {
    * @default {"own"}
    */
   readonly engine?: "own" | "deno";
-}
-
-/** Options of all connections of a client. */
-export interface ConnectionSettings {
-  readonly tls: DialTlsOptions | null;
-  readonly engine: "own" | "deno";
-  /** Milliseconds, or 0 for no limit. */
-  readonly connectTimeout: number;
-  readonly userAgent: string;
-  readonly backoff: Required<BackoffOptions>;
-  readonly lookup: Lookup | null;
-  readonly session: h2.SessionOptions;
 }
 
 /** A client's options with their defaults. */

@@ -1,5 +1,5 @@
 import { Timer, type TimerWheel } from "../../http/engine.ts";
-import type { Candidate } from "./picker.ts";
+import type { Candidate } from "../balancing/picker.ts";
 
 /** Somebody who wants a connection. */
 export interface Wanted<C> {

@@ -51,9 +51,11 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "attempt.ts": "",
   },
   grpc: {
-    "mod.ts": "client server interceptors web wire",
+    "mod.ts": "client server interceptors balancing resolve web wire",
     interceptors: "wire",
-    client: "wire codec",
+    client: "balancing resolve wire codec",
+    balancing: "resolve wire",
+    resolve: "",
     server: "web wire codec",
     web: "wire",
     wire: "codec",

@@ -5,7 +5,7 @@ import { BlackHole } from "../../../support/black_hole.ts";
 import { GREETER } from "../../../support/greeter.ts";
 import { Random } from "../../../support/random.ts";
 import { MAX_WAITING_CALLS } from "../../../grpc/client/channel.ts";
-import type { Candidate } from "../../../grpc/client/picker.ts";
+import type { Candidate } from "../../../grpc/balancing/picker.ts";
 import { type Waiting, WaitingCalls } from "../../../grpc/client/waiting_calls.ts";
 import { FakeClock } from "../../../support/fake_clock.ts";
 

@@ -4,17 +4,17 @@ import {
   type DialOptions,
   type DialTlsOptions,
   h2,
+  type Lookup,
   type Socket,
   type Template,
   type Time,
   Timer,
 } from "../../http/engine.ts";
 import { ProtocolError, TimeoutError } from "../../http/mod.ts";
-import { backoffDelay } from "./backoff.ts";
-import type { ConnectionSettings } from "./options.ts";
+import { backoffDelay, type BackoffOptions } from "../resolve/backoff.ts";
 import type { Candidate, Readiness } from "./picker.ts";
 import { RequestHeader } from "./request_header.ts";
-import type { Address } from "./resolver.ts";
+import type { Address } from "../resolve/target.ts";
 
 /**
  * Milliseconds after which an attempt to connect that no call waits for is given up, at first and at
@@ -27,6 +27,18 @@ const MAX_UNWANTED_DIAL_MS = 4000;
 /** Milliseconds a connection has to end in when the client is closed: a peer may not read. */
 const CLOSE_GRACE_MS = 500;
 
+/** Options of all connections of a client. */
+export interface ConnectionSettings {
+  readonly tls: DialTlsOptions | null;
+  readonly engine: "own" | "deno";
+  /** Milliseconds, or 0 for no limit. */
+  readonly connectTimeout: number;
+  readonly userAgent: string;
+  readonly backoff: Required<BackoffOptions>;
+  readonly lookup: Lookup | null;
+  readonly session: h2.SessionOptions;
+}
+
 /** Connectivity, as gRPC names it. */
 type State =
   | { readonly kind: "IDLE" }
@@ -37,6 +49,15 @@ type State =
 
 const IDLE: State = { kind: "IDLE" };
 const SHUTDOWN: State = { kind: "SHUTDOWN" };
+
+/** Told how calls end, where servers are judged by that. */
+export interface Outcomes {
+  /** A call ended, with status OK or otherwise. */
+  settled(ok: boolean): void;
+}
+
+/** The stream of a call. */
+export type BalancedStream = h2.Stream & { outcomes: Outcomes | null };
 
 /** Told of what happens to a subchannel. */
 export interface SubchannelEvents {
@@ -63,6 +84,8 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
   readonly requestHeader: RequestHeader;
   /** Whether the server may understand gzip: until it says otherwise. */
   takesGzip = true;
+  /** Told how its calls end; null: nobody wants to know. */
+  outcomes: Outcomes | null = null;
 
   readonly #settings: ConnectionSettings;
   readonly #tls: DialTlsOptions | null;
@@ -122,10 +145,12 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
   }
 
   /** Opens a call's stream. False, with nothing sent, if there is no room. */
-  open(stream: h2.Stream, header: Template | readonly string[]): boolean {
+  open(stream: BalancedStream, header: Template | readonly string[]): boolean {
     if (this.#state.kind !== "READY") return false;
     this.#useful = true;
-    return this.#state.session.open(stream, header, false);
+    if (!this.#state.session.open(stream, header, false)) return false;
+    if (this.outcomes !== null) stream.outcomes = this.outcomes;
+    return true;
   }
 
   // ---- connecting ------------------------------------------------------------------------------

@@ -1,5 +1,5 @@
 import { assertEquals, assertThrows } from "@std/assert";
-import { parseTarget, resolveTarget } from "../../../grpc/client/resolver.ts";
+import { parseTarget, resolveTarget } from "../../../grpc/resolve/target.ts";
 
 Deno.test("parseTarget() reads hosts, names to look up and Unix sockets", () => {
   const parts = (text: string) => {

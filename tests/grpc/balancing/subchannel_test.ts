@@ -1,8 +1,8 @@
 import { assert, assertEquals, assertInstanceOf } from "@std/assert";
 import { grpc } from "@sluice/sluice";
 import { settingsOf } from "../../../grpc/client/options.ts";
-import { parseTarget } from "../../../grpc/client/resolver.ts";
-import { Subchannel, type SubchannelEvents } from "../../../grpc/client/subchannel.ts";
+import { parseTarget } from "../../../grpc/resolve/target.ts";
+import { Subchannel, type SubchannelEvents } from "../../../grpc/balancing/subchannel.ts";
 import { DialError } from "../../../http/mod.ts";
 import { FakeClock, OVER_SOCKETS } from "../../../support/fake_clock.ts";
 import { Greeters } from "../../../support/greeters.ts";

@@ -5,7 +5,7 @@ import {
   NONE,
   pick,
   type Readiness,
-} from "../../../grpc/client/picker.ts";
+} from "../../../grpc/balancing/picker.ts";
 
 const LETTERS: Readonly<Record<string, Readiness>> = {
   R: "ready",

@@ -1,5 +1,5 @@
 import { assertEquals } from "@std/assert";
-import { backoffDelay } from "../../../grpc/client/backoff.ts";
+import { backoffDelay } from "../../../grpc/resolve/backoff.ts";
 
 Deno.test("backoffDelay() grows by 1.6 with 20 % jitter up to its maximum", () => {
   assertEquals(backoffDelay(1, { initial: 1000 }, () => 0.5), 1000);

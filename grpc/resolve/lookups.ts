@@ -1,8 +1,22 @@
 import { Deadline, type Lookup, type Time, Timer } from "../../http/engine.ts";
 import { TimeoutError } from "../../http/mod.ts";
 import { backoffDelay } from "./backoff.ts";
-import type { ResolveOptions } from "./options.ts";
-import { type Address, resolveTarget, type Target } from "./resolver.ts";
+import { type Address, resolveTarget, type Target } from "./target.ts";
+
+/** When the names of `dns:` targets are looked up again. */
+export interface ResolveOptions {
+  /**
+   * Milliseconds between two look-ups while nothing is wrong: how long a server that was added stays
+   * unused. `Infinity`: only when a connection ends or fails.
+   * @default {30000}
+   */
+  readonly interval?: number;
+  /**
+   * Milliseconds between two look-ups at least, when connections end or fail.
+   * @default {30000}
+   */
+  readonly minInterval?: number;
+}
 
 /** Milliseconds before a name that could not be found is looked up again, at first and at most. */
 const RETRY = { initial: 1000, max: 30_000 };
