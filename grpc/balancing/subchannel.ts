@@ -57,7 +57,7 @@ export interface Outcomes {
 }
 
 /** The stream of a call. */
-export type BalancedStream = h2.Stream & { outcomes: Outcomes | null };
+type BalancedStream = h2.Stream & { outcomes: Outcomes | null };
 
 /** Told of what happens to a subchannel. */
 export interface SubchannelEvents {
