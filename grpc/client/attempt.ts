@@ -1,6 +1,7 @@
 import type { ConnectError } from "@connectrpc/connect";
 import { type FieldBlock, h2 } from "../../http/engine.ts";
 import type { Codec } from "../codec/mod.ts";
+import type { Attempt, AttemptEvents } from "../wire/attempt.ts";
 import { code } from "../wire/code.ts";
 import type { Outcomes } from "../balancing/subchannel.ts";
 import { grpcCodec } from "../wire/content_type.ts";
@@ -18,24 +19,8 @@ const { ErrorCode } = h2;
 /** Bytes of a body that is not gRPC's quoted in the error. */
 const MAX_QUOTED_BODY = 256;
 
-/** Events of an attempt; after `onFinished` or `onLost` there is none. */
-export interface AttemptEvents {
-  /** The response's first fields came. */
-  onHeader(fields: readonly string[]): void;
-  /** A message of `size` bytes came. */
-  onMessage(message: object, size: number): void;
-  /** The attempt ended with a status: null for OK. */
-  onFinished(
-    error: ConnectError | null,
-    trailers: readonly string[],
-    header: readonly string[],
-  ): void;
-  /** The attempt ended without a status. */
-  onLost(cause: Error, error: ConnectError): void;
-}
-
 /** One attempt of a call, on one HTTP/2 stream. */
-export class CallAttempt extends MessageStream {
+export class CallAttempt extends MessageStream implements Attempt {
   protected readonly codec: Codec;
   readonly #events: AttemptEvents;
   /** Fields of the response header, once they came. */
@@ -53,6 +38,11 @@ export class CallAttempt extends MessageStream {
     this.codec = codec;
     this.maxReceiveSize = maxReceiveSize;
     this.#events = events;
+  }
+
+  /** HTTP/2 carries both directions at once. */
+  get halfDuplex(): boolean {
+    return false;
   }
 
   onHeaders(block: FieldBlock, end: boolean): void {

@@ -2,21 +2,51 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { setImmediate } from "node:timers";
 import { tell, type Time, Timer } from "../../http/engine.ts";
 import { ConnectionLostError } from "../../http/mod.ts";
+import type { Attempt, AttemptEvents } from "../wire/attempt.ts";
 import { compress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
 import { readMetadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
 import { isUnprocessed, lastField, transportError } from "../wire/status.ts";
-import { type AttemptEvents, CallAttempt } from "./attempt.ts";
 import type { CallOptions } from "./call_options.ts";
-import type { Channel } from "./channel.ts";
-import type { Subchannel } from "../balancing/subchannel.ts";
+import type { Candidate } from "../balancing/picker.ts";
 import { Waiting, type Wanted } from "./waiting_calls.ts";
+
+/** A connection, or several that look like one, as calls see it. */
+interface Connected {
+  /** Whether the server may understand gzip: until it says otherwise. */
+  takesGzip: boolean;
+}
+
+/** Where calls get their connections. */
+export interface Connections {
+  /** A connection for a call, now, or later: then `wanted` is told. `after` has just refused it. */
+  acquire(
+    wanted: Wanted<Connected>,
+    after: Connected | null,
+  ): Connected | Waiting<Connected & Candidate>;
+  /**
+   * Begins an attempt: `timeout` milliseconds for the server, or 0 for no limit; `gzip` if it may send
+   * compressed messages. Null, with nothing sent, if there is no room.
+   *
+   * @throws {TypeError} If the user's metadata cannot be sent.
+   * @throws {ConnectError} RESOURCE_EXHAUSTED if they are more than the server takes.
+   */
+  begin(
+    connected: Connected,
+    method: Method,
+    timeout: number,
+    gzip: boolean,
+    options: CallOptions,
+    maxReceiveSize: number,
+    events: AttemptEvents,
+  ): Attempt | null;
+}
 
 /** Parts and settings that all calls of a client share. */
 export interface CallHost {
   /** Clock and timers of the client. */
   readonly time: Time;
-  readonly channel: Channel;
+  readonly channel: Connections;
   readonly maxReceiveSize: number;
   readonly maxSendSize: number;
   /** Whether large requests are compressed. */
@@ -36,9 +66,9 @@ const DEADLINE_SLACK_MS = 12;
  * One call of a client: its deadline, the loop over its attempts, its end. What it sends and what
  * becomes of the responses is its kind's.
  */
-export abstract class ClientCall extends Timer implements Wanted<Subchannel>, AttemptEvents {
+export abstract class ClientCall extends Timer implements Wanted<Connected>, AttemptEvents {
   /** The attempt that runs; null before the first, and between two. */
-  protected attempt: CallAttempt | null = null;
+  protected attempt: Attempt | null = null;
   /** Fields of the response header, once they came. */
   protected headerFields: readonly string[] | null = null;
   /** Fields that came with the status. */
@@ -52,8 +82,8 @@ export abstract class ClientCall extends Timer implements Wanted<Subchannel>, At
   readonly #host: CallHost;
   readonly #options: CallOptions;
   /** The connection of the last attempt. */
-  #connected: Subchannel | null = null;
-  #waiting: Waiting<Subchannel> | null = null;
+  #connected: Connected | null = null;
+  #waiting: Waiting<Connected & Candidate> | null = null;
   #retries = 0;
   /** Whether much time may have passed before the attempt: the server is told what is left. */
   #late = false;
@@ -75,7 +105,7 @@ export abstract class ClientCall extends Timer implements Wanted<Subchannel>, At
   /** Whether all that was sent can be sent again. */
   protected abstract readonly repeatable: boolean;
   /** An attempt has begun: send what is to be sent. */
-  protected abstract onBegun(attempt: CallAttempt): void;
+  protected abstract onBegun(attempt: Attempt): void;
   abstract onMessage(message: object, size: number): void;
   /** The status is OK: returns why the call failed nevertheless, or null. */
   protected abstract onEnd(): ConnectError | null;
@@ -101,7 +131,7 @@ export abstract class ClientCall extends Timer implements Wanted<Subchannel>, At
     this.#connect(null);
   }
 
-  #connect(after: Subchannel | null): void {
+  #connect(after: Connected | null): void {
     const found = this.#host.channel.acquire(this, after);
     if (found instanceof Waiting) {
       this.#waiting = found;
@@ -113,7 +143,7 @@ export abstract class ClientCall extends Timer implements Wanted<Subchannel>, At
     return this.#options.waitForReady === true;
   }
 
-  onConnected(connected: Subchannel): void {
+  onConnected(connected: Connected): void {
     this.#waiting = null;
     this.#begin(connected);
   }
@@ -123,31 +153,26 @@ export abstract class ClientCall extends Timer implements Wanted<Subchannel>, At
     this.fail(error);
   }
 
-  #begin(connected: Subchannel): void {
-    const { compress, maxReceiveSize } = this.#host;
-    let header;
+  #begin(connected: Connected): void {
+    const { compress, channel, maxReceiveSize } = this.#host;
+    let attempt: Attempt | null;
     try {
       // Encoded before anything is sent: a request that does not fit its type leaves no trace.
       this.prepare();
       this.#gzip = compress && connected.takesGzip;
-      header = connected.requestHeader.of(
+      attempt = channel.begin(
+        connected,
         this.method,
         this.#timeLeft(),
         this.#gzip,
-        this.#options.headers,
+        this.#options,
+        maxReceiveSize,
+        this,
       );
     } catch (error) {
       return this.#failSoon(error as Error);
     }
-    const attempt = new CallAttempt(this.method.output, maxReceiveSize, this);
-    let opened: boolean;
-    try {
-      opened = connected.open(attempt, header);
-    } catch (error) {
-      // More metadata than the server takes: nothing was sent.
-      return this.#failSoon(new ConnectError((error as Error).message, Code.ResourceExhausted));
-    }
-    if (!opened) return this.#connect(connected);
+    if (attempt === null) return this.#connect(connected);
     this.attempt = attempt;
     this.#connected = connected;
     this.onBegun(attempt);
@@ -182,7 +207,7 @@ export abstract class ClientCall extends Timer implements Wanted<Subchannel>, At
   }
 
   /** Sends an encoded request; the only one of its method ends the request side. */
-  protected send(attempt: CallAttempt, bytes: Uint8Array): Promise<void> | undefined {
+  protected send(attempt: Attempt, bytes: Uint8Array): Promise<void> | undefined {
     const compressed = this.#gzip && bytes.length >= MIN_COMPRESS_SIZE;
     return attempt.sendMessage(
       compressed ? compress(bytes) : bytes,
@@ -251,7 +276,7 @@ export abstract class ClientCall extends Timer implements Wanted<Subchannel>, At
     return this.headerFields === null && this.#retries < MAX_TRANSPARENT_RETRIES && this.repeatable;
   }
 
-  #again(after: Subchannel | null): void {
+  #again(after: Connected | null): void {
     this.#retries++;
     this.#late = true;
     this.attempt = null;

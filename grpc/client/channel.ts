@@ -2,6 +2,11 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { setImmediate } from "node:timers";
 import { tell, type Time, Timer } from "../../http/engine.ts";
 import { ConnectionLostError, DialError } from "../../http/mod.ts";
+import type { AttemptEvents } from "../wire/attempt.ts";
+import type { Method } from "../wire/method.ts";
+import { CallAttempt } from "./attempt.ts";
+import type { Connections } from "./call.ts";
+import type { CallOptions } from "./call_options.ts";
 import { Lookups } from "../resolve/lookups.ts";
 import type { Settings } from "./options.ts";
 import { hopeful, NONE, pick } from "../balancing/picker.ts";
@@ -30,7 +35,7 @@ const FAILURES_PER_TURN = 100;
  * READY connection in turn. While there is none, calls wait as long as one is being opened, and those
  * that wait for readiness as long as it takes.
  */
-export class Channel extends Timer implements SubchannelEvents {
+export class Channel extends Timer implements Connections, SubchannelEvents {
   readonly #settings: Settings;
   readonly #time: Time;
   readonly #lookups: Lookups;
@@ -67,10 +72,9 @@ export class Channel extends Timer implements SubchannelEvents {
     return true;
   }
 
-  /** A connection for a call, now, or later: then `wanted` is told. `after` has just refused it. */
   acquire(
     wanted: Wanted<Subchannel>,
-    after: Subchannel | null = null,
+    after: Subchannel | null,
   ): Subchannel | Waiting<Subchannel> {
     if (!this.used) this.#use();
     // Nobody overtakes those that wait.
@@ -85,6 +89,25 @@ export class Channel extends Timer implements SubchannelEvents {
     // and again, must not keep timers, signals and other connections from their turns.
     else if (!this.#hopeful()) this.#settleSoon();
     return waiting;
+  }
+
+  begin(
+    connected: Subchannel,
+    method: Method,
+    timeout: number,
+    gzip: boolean,
+    options: CallOptions,
+    maxReceiveSize: number,
+    events: AttemptEvents,
+  ): CallAttempt | null {
+    const header = connected.requestHeader.of(method, timeout, gzip, options.headers);
+    const attempt = new CallAttempt(method.output, maxReceiveSize, events);
+    try {
+      return connected.open(attempt, header) ? attempt : null;
+    } catch (error) {
+      // More metadata than the server takes: nothing was sent.
+      throw new ConnectError((error as Error).message, Code.ResourceExhausted);
+    }
   }
 
   /** The first call: what failed before is tried again. */

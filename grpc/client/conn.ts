@@ -47,6 +47,7 @@ const times = new WeakMap<ClientOptions, Time>();
  */
 export class Conn implements Transport, AsyncDisposable {
   readonly #settings: Settings;
+  readonly #channel: Channel;
   readonly #host: InterceptedHost;
   #targets: readonly Target[];
 
@@ -58,17 +59,21 @@ export class Conn implements Transport, AsyncDisposable {
     const authority = (): string => this.#targets[0]!.address.authority;
     this.#settings = settings;
     this.#targets = settings.targets;
+    this.#channel = new Channel(settings, time);
+    const scheme = settings.connection.tls === null ? "http" : "https";
     this.#host = {
       time,
-      channel: new Channel(settings, time),
+      channel: this.#channel,
+      methodOf: methodFor,
       maxReceiveSize,
       maxSendSize,
       compress,
       interceptors,
-      scheme: settings.connection.tls === null ? "http" : "https",
+      protocolName: "grpc",
       get authority() {
         return authority();
       },
+      urlOf: ({ path }) => `${scheme}://${authority()}${path}`,
     };
   }
 
@@ -81,7 +86,7 @@ export class Conn implements Transport, AsyncDisposable {
   #callUnary(method: DescMethodUnary, request: object, options: CallOptions): Promise<object> {
     const given = this.#withDefaults(options);
     if (this.#host.interceptors.length === 0) {
-      return new UnaryCall(this.#host, methodFor(method), given, request).run();
+      return new UnaryCall(this.#host, this.#host.methodOf(method), given, request).run();
     }
     return handled(
       interceptUnary(this.#host, method, request as never, given)
@@ -96,7 +101,7 @@ export class Conn implements Transport, AsyncDisposable {
   ): Promise<StreamHandle> {
     const given = this.#withDefaults(options);
     if (this.#host.interceptors.length === 0) {
-      const call = new StreamCall(this.#host, methodFor(method), given, request);
+      const call = new StreamCall(this.#host, this.#host.methodOf(method), given, request);
       await call.open();
       return call;
     }
@@ -174,7 +179,7 @@ export class Conn implements Transport, AsyncDisposable {
   setTargets(targets: readonly string[]): void {
     const { connection, lookup } = this.#settings;
     this.#targets = targetsOf(targets, connection, lookup);
-    this.#host.channel.retarget(this.#targets);
+    this.#channel.retarget(this.#targets);
   }
 
   /**
@@ -182,7 +187,7 @@ export class Conn implements Transport, AsyncDisposable {
    * the connections are gone, after half a second at most. May be called again.
    */
   close(): Promise<void> {
-    return this.#host.channel.close();
+    return this.#channel.close();
   }
 
   /** The same as `close()`. */

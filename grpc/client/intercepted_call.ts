@@ -6,6 +6,7 @@
  */
 import type {
   DescMessage,
+  DescMethod,
   DescMethodStreaming,
   DescMethodUnary,
   MessageInitShape,
@@ -27,7 +28,7 @@ import { abortable } from "@std/async";
 import { checkTime, tell, type Time, Timer } from "../../http/engine.ts";
 import { CALL, type CallInfo } from "../wire/call_info.ts";
 import { intercept, InterceptedRequests, type Next } from "../wire/intercept.ts";
-import { type Method, methodFor } from "../wire/method.ts";
+import type { Method } from "../wire/method.ts";
 import type { CallHost } from "./call.ts";
 import { type CallOptions, WAIT_FOR_READY } from "./call_options.ts";
 import { StreamCall } from "./stream_call.ts";
@@ -36,10 +37,14 @@ import { UnaryCall } from "./unary_call.ts";
 /** Parts and settings that all calls with interceptors share. */
 export interface InterceptedHost extends CallHost {
   readonly interceptors: readonly Interceptor[];
-  /** `http` or `https`. */
-  readonly scheme: string;
+  /** The method of a descriptor, with its codecs. */
+  readonly methodOf: (desc: DescMethod) => Method;
+  /** `grpc`, `grpc-web` or `connect`. */
+  readonly protocolName: string;
   /** Host and port of the first target. */
   readonly authority: string;
+  /** Where the first target has the method. */
+  urlOf(method: Method): string;
 }
 
 /** Signal and deadline of a call. */
@@ -130,7 +135,7 @@ function valuesOf(
   const { clock } = host.time;
   const started = clock.now();
   return new CallValues(given, {
-    protocolName: "grpc",
+    protocolName: host.protocolName,
     peer: host.authority,
     elapsedMs: () => clock.now() - started,
     timeoutMs: () => limits.left === Infinity ? undefined : limits.left,
@@ -164,10 +169,6 @@ class CallValues implements ContextValues {
     this.#given.delete(key);
     return this;
   }
-}
-
-function urlOf(host: InterceptedHost, { path }: Method): string {
-  return `${host.scheme}://${host.authority}${path}`;
 }
 
 /** The interceptors of a client as Connect takes them: one, which holds them all. */
@@ -218,7 +219,7 @@ export async function interceptUnary<I extends DescMessage, O extends DescMessag
   contextValues?: ContextValues,
 ): Promise<UnaryResponse<I, O>> {
   const limits = limitsOf(host, options);
-  const called = methodFor(method);
+  const called = host.methodOf(method);
   // The answer to the last call behind the interceptors.
   let header: Headers | null = null;
   let trailer: Headers | null = null;
@@ -253,7 +254,7 @@ export async function interceptUnary<I extends DescMessage, O extends DescMessag
           service: method.parent,
           method,
           requestMethod: "POST",
-          url: urlOf(host, called),
+          url: host.urlOf(called),
           header: new Headers(options.headers),
           contextValues: valuesOf(host, called, options, limits, contextValues),
           message: input,
@@ -279,7 +280,7 @@ export async function interceptStream<I extends DescMessage, O extends DescMessa
   events: { onOpen?(): void; onRequestsEnd?(error: unknown): void } = {},
 ): Promise<StreamResponse<I, O>> {
   const limits = limitsOf(host, options);
-  const called = methodFor(method);
+  const called = host.methodOf(method);
   return await limits.run(() =>
     runStreamingCall<I, O>({
       interceptors: chainOf(host, called),
@@ -289,7 +290,7 @@ export async function interceptStream<I extends DescMessage, O extends DescMessa
         service: method.parent,
         method,
         requestMethod: "POST",
-        url: urlOf(host, called),
+        url: host.urlOf(called),
         header: new Headers(options.headers),
         contextValues: valuesOf(host, called, options, limits, contextValues),
         message: input,

@@ -1,8 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { Attempt } from "../wire/attempt.ts";
 import { MessageQueue } from "../wire/message_queue.ts";
 import { readMetadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
-import type { CallAttempt } from "./attempt.ts";
 import { type CallHost, ClientCall } from "./call.ts";
 import type { CallOptions } from "./call_options.ts";
 import { handled, rejectSoon } from "./handled.ts";
@@ -83,7 +83,7 @@ export class StreamCall extends ClientCall implements StreamHandle {
     return this.#log.complete;
   }
 
-  protected override onBegun(attempt: CallAttempt): void {
+  protected override onBegun(attempt: Attempt): void {
     let room: Promise<void> | undefined;
     for (const bytes of this.#log.requests) room = this.send(attempt, bytes);
     this.#log.sent();

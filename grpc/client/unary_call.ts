@@ -1,6 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
+import type { Attempt } from "../wire/attempt.ts";
 import type { Method } from "../wire/method.ts";
-import type { CallAttempt } from "./attempt.ts";
 import { type CallHost, ClientCall } from "./call.ts";
 import type { CallOptions } from "./call_options.ts";
 import { handled } from "./handled.ts";
@@ -39,7 +39,7 @@ export class UnaryCall extends ClientCall {
     return true;
   }
 
-  protected override onBegun(attempt: CallAttempt): void {
+  protected override onBegun(attempt: Attempt): void {
     this.send(attempt, this.#bytes!);
     this.#bytes = null;
   }
