@@ -9,6 +9,7 @@
  * client  server  interceptors   from a target to an answer, from a request to its handler, around both
  * balancing   connections, and which of them gets a call
  * resolve   from a target or a resolver to addresses
+ * config   what a service config says
  * web   gRPC-Web and Connect's protocol, and what browsers ask before
  * wire   messages, status, metadata and compression, without a role
  * codec   messages to bytes and back
@@ -31,6 +32,19 @@ export { type BackoffOptions } from "./resolve/backoff.ts";
 export { Conn, newClient } from "./client/conn.ts";
 export { type ClientOptions } from "./client/options.ts";
 export { type ResolveOptions } from "./resolve/lookups.ts";
+export { ServiceConfigError } from "./config/config_value.ts";
+export type {
+  ConnectionScaling,
+  HealthCheckConfig,
+  HedgingPolicy,
+  LoadBalancingConfig,
+  MethodConfig,
+  MethodName,
+  RetryPolicy,
+  RetryThrottling,
+  ServiceConfig,
+  StatusCodeName,
+} from "./config/service_config.ts";
 export { type CallOptions, WAIT_FOR_READY } from "./client/call_options.ts";
 export { code, codeName } from "./wire/code.ts";
 export { CALL, type CallInfo } from "./wire/call_info.ts";

@@ -154,6 +154,12 @@ const DOORS: Record<string, Door | readonly Door[]> = {
     closed(grpc.newClient({ targets: ["127.0.0.1:1"], backoff: bag as never })),
   "grpc.ResolveOptions": (bag) =>
     closed(grpc.newClient({ targets: ["127.0.0.1:1"], resolve: bag } as never)),
+  "grpc.ServiceConfig": (bag) =>
+    closed(grpc.newClient({ targets: ["127.0.0.1:1"], serviceConfig: bag })),
+  "grpc.MethodConfig": (bag) =>
+    closed(grpc.newClient({ targets: ["127.0.0.1:1"], serviceConfig: { methodConfig: [bag] } })),
+  "grpc.HealthCheckConfig": (bag) =>
+    closed(grpc.newClient({ targets: ["127.0.0.1:1"], serviceConfig: { healthCheckConfig: bag } })),
   "grpc.CallOptions": async (bag) => {
     await using conn = grpc.newClient({ targets: ["127.0.0.1:1"] });
     // deno-lint-ignore no-explicit-any
@@ -230,12 +236,14 @@ const DOORS: Record<string, Door | readonly Door[]> = {
 
 /** Options that are no bag a caller gives by itself. */
 const ELSEWHERE: Record<string, string> = {
+  "grpc.LoadBalancingConfig": "its names are those of balancing policies",
   "kv.KvErrorOptions": "the library's own errors are made with it",
   "http.WebSocketOptions": "tests/http/server checks it at an upgrade",
 };
 
 /** The words in which an option is refused for its name. */
-const UNKNOWN = /no option "|with an option "|with a field "|with option |is an option, beside/;
+const UNKNOWN =
+  /no option "|with an option "|with a field "|has no field "|with option |is an option, beside/;
 
 async function refusal(run: () => unknown): Promise<string> {
   try {

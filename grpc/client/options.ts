@@ -24,6 +24,8 @@ import {
 } from "../../http/engine.ts";
 import { DEFAULT_MAX_RECEIVE_SIZE, DEFAULT_STREAM_WINDOW } from "../wire/message_stream.ts";
 import { interceptorsOf } from "../wire/intercept.ts";
+import { parseServiceConfig, type ServiceSettings } from "../config/parse.ts";
+import type { ServiceConfig } from "../config/service_config.ts";
 import type { BackoffOptions } from "../resolve/backoff.ts";
 import type { ConnectionSettings } from "../balancing/subchannel.ts";
 import type { ResolveOptions } from "../resolve/lookups.ts";
@@ -65,6 +67,11 @@ export interface ClientOptions {
   readonly lookup?: Lookup;
   /** Deadline of calls that give none, in milliseconds. @default {Infinity} */
   readonly defaultTimeout?: number;
+  /**
+   * gRPC's service config: an object, or its JSON as text. Deadlines, sizes, retries and hedging of
+   * methods, balancing, health (docs/grpc_service_config.md).
+   */
+  readonly serviceConfig?: string | ServiceConfig;
   /** Put before this library's name in `user-agent`. */
   readonly userAgent?: string;
   /** Connect interceptors; the first is outermost. They see every call. */
@@ -95,6 +102,8 @@ export interface Settings {
   readonly maxSendSize: number;
   readonly compress: boolean;
   readonly defaultTimeout: number;
+  /** Null: none was given. */
+  readonly serviceConfig: ServiceSettings | null;
   readonly interceptors: readonly Interceptor[];
   readonly onConnection: ClientOptions["onConnection"];
 }
@@ -118,6 +127,7 @@ export const CLIENT_OPTIONS: readonly string[] = optionNames<ClientOptions>({
   resolve: true,
   lookup: true,
   defaultTimeout: true,
+  serviceConfig: true,
   userAgent: true,
   interceptors: true,
   onConnection: true,
@@ -179,6 +189,9 @@ export function settingsOf(options: ClientOptions): Settings {
     maxSendSize: options.maxSendSize ?? Infinity,
     compress: options.compress ?? false,
     defaultTimeout: limit("defaultTimeout", options.defaultTimeout) ?? Infinity,
+    serviceConfig: options.serviceConfig === undefined
+      ? null
+      : parseServiceConfig(options.serviceConfig),
     interceptors: interceptorsOf(WHAT, options.interceptors),
     onConnection: options.onConnection,
   };
