@@ -24,7 +24,7 @@ export {
   optionNames,
   shownValue,
 } from "./message/options.ts";
-export { quiet, quietMethods, refusePromise } from "./message/promise.ts";
+export { quiet, quietIterator, quietMethods, refusePromise } from "./message/promise.ts";
 export { abort, printable, tell, tellError } from "./message/tell.ts";
 export { isConnectionField } from "./message/connection_fields.ts";
 export { dial, type DialOptions, type Lookup } from "./net/dial.ts";

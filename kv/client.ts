@@ -1,5 +1,5 @@
 import { type Conn, newClient as newConn } from "../grpc/mod.ts";
-import { fair, quietMethods, type Time } from "../http/engine.ts";
+import { fair, quietIterator, quietMethods, type Time } from "../http/engine.ts";
 import { type Auth, authOf } from "./auth/auth.ts";
 import { tokenFetcher } from "./auth/login.ts";
 import { authService } from "./auth/service.ts";
@@ -245,7 +245,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
     request: ScanRequest,
     options?: number | CallOptions,
   ): AsyncIterableIterator<KeyValue> {
-    return rangeStream(
+    return quietIterator(rangeStream(
       {
         calls: this.#calls,
         keys: this,
@@ -255,7 +255,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
       },
       request,
       options,
-    );
+    ));
   }
 
   /** Removes one key or a range of keys. */

@@ -124,6 +124,8 @@ export type {
   AlarmDisarmRequest,
   AlarmResponse,
   AlarmType,
+  DowngradeRequest,
+  DowngradeResponse,
   EndpointRequest,
   HashKVRequest,
   HashKVResponse,

@@ -6,7 +6,7 @@
  * @module
  */
 import { code } from "../grpc/mod.ts";
-import { fair, quietMethods } from "../http/engine.ts";
+import { fair, quietIterator, quietMethods } from "../http/engine.ts";
 import { clockOf, giveClock } from "./clock.ts";
 import { KvError, misfit } from "./errors.ts";
 import { bytes, check, range } from "./fields.ts";
@@ -98,10 +98,17 @@ export class Namespace extends KeyspaceClient {
   }
 
   /** Reads a range as the server streams it, all at one revision. */
-  async *getStream(
+  getStream(
     request: ScanRequest,
     options?: number | CallOptions,
   ): AsyncIterableIterator<KeyValue> {
+    return quietIterator(this.#stream(request, options));
+  }
+
+  async *#stream(
+    request: ScanRequest,
+    options: number | CallOptions | undefined,
+  ): AsyncGenerator<KeyValue> {
     const { prefix: _, fromKey: __, ...rest } = request;
     const { key, rangeEnd } = this.#select("get", rangeOf(request));
     const whole = { ...rest, key, ...(rangeEnd === undefined ? {} : { rangeEnd }) };

@@ -36,7 +36,7 @@ export async function* rangeStream(
   host: RangeStreamHost,
   request: ScanRequest,
   options: number | CallOptions | undefined,
-): AsyncIterableIterator<KeyValue> {
+): AsyncGenerator<KeyValue> {
   const { calls, keys, retry, retrySleep } = host;
   const { signal, timeout } = bag(options, undefined);
   let rest: GetRequest & { revision: bigint } = {

@@ -5,7 +5,13 @@
  * @module
  */
 import { compareKeys, isWithin } from "./range.ts";
-import { checkBoolean, checkCount, checkOptions, optionNames } from "../http/engine.ts";
+import {
+  checkBoolean,
+  checkCount,
+  checkOptions,
+  optionNames,
+  quietIterator,
+} from "../http/engine.ts";
 import { CompactedError, misfit } from "./errors.ts";
 import { bytes, natural, range } from "./fields.ts";
 import type { KeyValue } from "./key_value.ts";
@@ -103,7 +109,11 @@ export class Scan implements AsyncIterable<KeyValue> {
   }
 
   /** The same in arrays, as they come. */
-  async *pages(): AsyncIterableIterator<readonly KeyValue[]> {
+  pages(): AsyncIterableIterator<readonly KeyValue[]> {
+    return quietIterator(this.#pages());
+  }
+
+  async *#pages(): AsyncGenerator<readonly KeyValue[]> {
     const left = new AbortController();
     const options = withSignal(this.#options, left.signal);
     try {
@@ -122,8 +132,12 @@ export class Scan implements AsyncIterable<KeyValue> {
   }
 
   /** Reads to the end. */
-  async *[Symbol.asyncIterator](): AsyncIterator<KeyValue, undefined> {
-    for await (const kvs of this.pages()) yield* kvs;
+  [Symbol.asyncIterator](): AsyncIterator<KeyValue, undefined> {
+    return quietIterator(this.#keyValues());
+  }
+
+  async *#keyValues(): AsyncGenerator<KeyValue, undefined> {
+    for await (const kvs of this.#pages()) yield* kvs;
   }
 
   async #page(request: GetRequest, limit: number, options: CallOptions): Promise<Page> {

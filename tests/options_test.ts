@@ -199,6 +199,7 @@ const DOORS: Record<string, Door | readonly Door[]> = {
   "kv.EndpointRequest": onClient((client, bag) => client.maintenance.status(bag, 1_000)),
   "kv.AlarmDisarmRequest": onClient((client, bag) => client.maintenance.alarmDisarm(bag)),
   "kv.HashKVRequest": onClient((client, bag) => client.maintenance.hashKV(bag)),
+  "kv.DowngradeRequest": onClient((client, bag) => client.maintenance.downgrade(bag)),
   "kv.MoveLeaderRequest": onClient((client, bag) => client.maintenance.moveLeader(bag)),
   "kv.SessionOptions": onStore((client, bag) => client.session(bag)),
   "kv.HolderOptions": onStore((client, bag) => client.lock("a", bag)),

@@ -31,12 +31,16 @@ export function rejected(error: unknown): Promise<never> {
   return quiet(Promise.reject(error));
 }
 
-/** The same pieces, by promises that may be left alone. */
-export function quietIterator<T>(pieces: AsyncGenerator<T, void>): AsyncIterator<T, void> {
-  return {
-    next: () => quiet(pieces.next()),
-    return: () => quiet(pieces.return()),
-  };
+/** The same generator; its promises may be left alone. */
+export function quietIterator<T, Result, Next>(
+  generator: AsyncGenerator<T, Result, Next>,
+): AsyncGenerator<T, Result, Next> {
+  const { next, return: end, throw: fail } = generator;
+  return Object.assign(generator, {
+    next: (...given: [] | [Next]) => quiet(next.apply(generator, given)),
+    return: (value: Result | PromiseLike<Result>) => quiet(end.call(generator, value)),
+    throw: (error: unknown) => quiet(fail.call(generator, error)),
+  });
 }
 
 /**

@@ -1,4 +1,4 @@
-import { quiet } from "../../http/engine.ts";
+import { quiet, quietIterator } from "../../http/engine.ts";
 import { raced } from "../wait.ts";
 import { EVERYTHING } from "./differences.ts";
 import { type CacheEvent, EventQueue } from "./event_queue.ts";
@@ -39,7 +39,7 @@ export class Readers {
       replica.readers.delete(queue);
       return end(value);
     };
-    return events;
+    return quietIterator(events);
   }
 
   async *#read(

@@ -1,11 +1,12 @@
 /**
- * Commands on members: member, move-leader.
+ * Commands on members: member, move-leader, downgrade.
  *
  * @module
  */
 import type { Member } from "../cluster/types.ts";
+import type { DowngradeRequest } from "../maintenance/types.ts";
 import { type Flags, hexId, UsageError } from "./arguments.ts";
-import { type Commands, show, showChange } from "./command_table.ts";
+import { type Cli, type Commands, show, showChange } from "./command_table.ts";
 import { field, headerFields, headerJson, omitEmpty } from "./format.ts";
 
 const hex = (ID: bigint): string => ID.toString(16);
@@ -131,7 +132,34 @@ export const MEMBER_COMMANDS: Commands = {
       );
     },
   },
+  "downgrade validate": {
+    usage: "<TARGET_VERSION>",
+    about: "Validate downgrade capability before starting downgrade",
+    args: [1, 1],
+    run: (cli) => downgrade(cli, { action: "VALIDATE", version: cli.args[0]! }),
+  },
+  "downgrade enable": {
+    usage: "<TARGET_VERSION>",
+    about: "Start a downgrade action to cluster",
+    args: [1, 1],
+    run: (cli) => downgrade(cli, { action: "ENABLE", version: cli.args[0]! }),
+  },
+  "downgrade cancel": {
+    usage: "",
+    about: "Cancel the ongoing downgrade action to cluster",
+    args: [0, 0],
+    run: (cli) => downgrade(cli, { action: "CANCEL" }),
+  },
 };
+
+async function downgrade(cli: Cli, request: DowngradeRequest): Promise<void> {
+  const { header, version } = await cli.client.maintenance.downgrade(request, cli.timeout);
+  await show(cli, {
+    simple: () => `Downgrade ${request.action.toLowerCase()} success, cluster version ${version}\n`,
+    json: () => ({ header: headerJson(header), version }),
+    fields: () => headerFields(header) + field("Version", version),
+  });
+}
 
 function changed(
   ID: bigint,

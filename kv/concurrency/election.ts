@@ -1,4 +1,10 @@
-import { checkOptions, checkSignal, optionNames, quietMethods } from "../../http/engine.ts";
+import {
+  checkOptions,
+  checkSignal,
+  optionNames,
+  quietIterator,
+  quietMethods,
+} from "../../http/engine.ts";
 import { type Clock, clockOf } from "../clock.ts";
 import { CompactedError, OwnershipLostError } from "../errors.ts";
 import type { KeyValue } from "../key_value.ts";
@@ -138,8 +144,14 @@ export class Election {
    * is left out, unless the history was compacted before it could be read. Ends when the signal aborts
    * or the loop is left.
    */
-  async *observe(
+  observe(
     options: { readonly signal?: AbortSignal | undefined } = {},
+  ): AsyncGenerator<KeyValue, void, undefined> {
+    return quietIterator(this.#observe(options));
+  }
+
+  async *#observe(
+    options: { readonly signal?: AbortSignal | undefined },
   ): AsyncGenerator<KeyValue, void, undefined> {
     checkOptions("observe", OBSERVE_NAMES, options);
     const { signal } = options;

@@ -1,4 +1,10 @@
-import { checkCount, checkOptions, optionNames, quietMethods } from "../../http/engine.ts";
+import {
+  checkCount,
+  checkOptions,
+  optionNames,
+  quietIterator,
+  quietMethods,
+} from "../../http/engine.ts";
 import { type Clock, clockOf } from "../clock.ts";
 import type { KeyValue } from "../key_value.ts";
 import type { Keyspace } from "../keyspace.ts";
@@ -67,8 +73,8 @@ export class Queue implements AsyncIterable<KeyValue> {
   }
 
   /** Takes values out, for ever. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<KeyValue, never, undefined> {
-    for (;;) yield await this.dequeue();
+  [Symbol.asyncIterator](): AsyncGenerator<KeyValue, never, undefined> {
+    return quietIterator(taken(this));
   }
 }
 
@@ -140,13 +146,17 @@ export class PriorityQueue implements AsyncIterable<KeyValue> {
   }
 
   /** Takes values out, for ever. */
-  async *[Symbol.asyncIterator](): AsyncGenerator<KeyValue, never, undefined> {
-    for (;;) yield await this.dequeue();
+  [Symbol.asyncIterator](): AsyncGenerator<KeyValue, never, undefined> {
+    return quietIterator(taken(this));
   }
 }
 
 quietMethods(Queue, ["enqueue", "dequeue"]);
 quietMethods(PriorityQueue, ["enqueue", "dequeue"]);
+
+async function* taken(queue: Queue | PriorityQueue): AsyncGenerator<KeyValue, never, undefined> {
+  for (;;) yield await queue.dequeue();
+}
 
 /** The number a key of a priority queue ends with. */
 function numberOf(key: string): bigint {

@@ -19,6 +19,8 @@ import type {
   AlarmDisarmRequest,
   AlarmResponse,
   AlarmType,
+  DowngradeRequest,
+  DowngradeResponse,
   EndpointRequest,
   HashKVRequest,
   HashKVResponse,
@@ -48,6 +50,7 @@ type Way = Pick<MaintenanceHost, "calls" | "service">;
 
 const NOTHING: Record<string, never> = {};
 const ALARMS: readonly AlarmType[] = ["NONE", "NOSPACE", "CORRUPT"];
+const DOWNGRADES: readonly DowngradeRequest["action"][] = ["VALIDATE", "ENABLE", "CANCEL"];
 const GET = 0;
 const DEACTIVATE = 2;
 
@@ -228,6 +231,41 @@ export class Maintenance {
     }));
   }
 
+  /**
+   * Asks whether the cluster can come to the minor version below its own, begins that, or gives it up.
+   * Once it was begun members are replaced by ones of that version, one after the other (etcd's
+   * downgrade guide). etcd 3.4 does not know it, and answers UNIMPLEMENTED.
+   */
+  async downgrade(
+    request: DowngradeRequest,
+    options?: number | CallOptions,
+  ): Promise<DowngradeResponse> {
+    const operation = "maintenance.downgrade";
+    check(operation, request, ["action", "version"]);
+    const action = choice(
+      operation,
+      "action",
+      DOWNGRADES,
+      required(operation, "action", request.action),
+    );
+    const { version = "" } = request;
+    if (typeof version !== "string" || (version === "") !== (request.action === "CANCEL")) {
+      throw new TypeError(
+        `Cannot ${operation} with this version: VALIDATE and ENABLE need one as "3.5", CANCEL none`,
+      );
+    }
+    const { calls, service } = this.#host;
+    const kind = request.action === "VALIDATE" ? "read" : "once";
+    const result = await calls.run(
+      operation,
+      kind,
+      service.Downgrade,
+      { action, version },
+      options,
+    );
+    return { header: readHeader(result), version: result.version };
+  }
+
   /** Which of the client's endpoints leads. */
   async #leader(options: number | CallOptions | undefined): Promise<string> {
     const endpoints = this.#host.endpoints();
@@ -277,6 +315,7 @@ quietMethods(Maintenance, [
   "hashKV",
   "snapshot",
   "moveLeader",
+  "downgrade",
 ], fair);
 
 function readStatus(result: StatusResult): StatusResponse {
@@ -295,6 +334,7 @@ function readStatus(result: StatusResult): StatusResponse {
     errors: [...result.errors],
     isLearner,
     storageVersion,
+    downgradeTarget: result.downgradeInfo?.targetVersion ?? "",
   });
 }
 

@@ -23,6 +23,7 @@ export interface StatusResult extends Headed {
   readonly isLearner: boolean;
   readonly storageVersion: string;
   readonly dbSizeQuota: bigint;
+  readonly downgradeInfo?: { readonly targetVersion: string };
 }
 
 /** `etcdserverpb.AlarmRequest`; action 0 is GET, 1 ACTIVATE, 2 DEACTIVATE. */
@@ -46,6 +47,16 @@ interface HashKVResult extends HashResult {
   readonly hashRevision: bigint;
 }
 
+/** `etcdserverpb.DowngradeRequest`; action 0 is VALIDATE, 1 ENABLE, 2 CANCEL. */
+interface DowngradeMessage {
+  readonly action: number;
+  readonly version: string;
+}
+
+interface DowngradeResult extends Headed {
+  readonly version: string;
+}
+
 /** `etcdserverpb.SnapshotResponse`. */
 export interface SnapshotResult extends Headed {
   readonly remainingBytes: bigint;
@@ -65,6 +76,7 @@ export interface MaintenanceService {
     options: CallOptions,
   ) => Promise<CallStream<Empty, SnapshotResult>>;
   readonly MoveLeader: Unary<{ readonly targetID: bigint }, Headed>;
+  readonly Downgrade: Unary<DowngradeMessage, DowngradeResult>;
 }
 
 /** Client of `etcdserverpb.Maintenance`. */

@@ -40,6 +40,8 @@ export interface StatusResponse {
   readonly isLearner: boolean;
   /** Version of the database's format; empty before etcd 3.6. */
   readonly storageVersion: string;
+  /** Version the cluster is being downgraded to, or `""`; told by etcd 3.6 and later. */
+  readonly downgradeTarget: string;
 }
 
 /** Kinds of alarm: no space left, or data that differ from the other members'. */
@@ -99,6 +101,26 @@ export interface HashKVResponse extends HashResponse {
 export interface MoveLeaderRequest extends EndpointRequest {
   /** The member that is to lead. */
   readonly targetID: Int64;
+}
+
+/** Request of {@linkcode Maintenance.downgrade}. */
+export type DowngradeRequest =
+  | {
+    /** `VALIDATE` asks whether it is possible, `ENABLE` begins it. */
+    readonly action: "VALIDATE" | "ENABLE";
+    /** The version to come to, such as `"3.5"`: one minor version below the cluster's. */
+    readonly version: string;
+  }
+  | {
+    /** Gives up what was begun. */
+    readonly action: "CANCEL";
+    readonly version?: never;
+  };
+
+/** Response of {@linkcode Maintenance.downgrade}. */
+export interface DowngradeResponse extends MaintenanceResponse {
+  /** Version of the cluster now. */
+  readonly version: string;
 }
 
 /** Response of {@linkcode Maintenance.snapshot}. */

@@ -1,4 +1,4 @@
-import { quietMethods, refusePromise } from "../../http/engine.ts";
+import { quietIterator, quietMethods, refusePromise } from "../../http/engine.ts";
 import { code } from "../../grpc/mod.ts";
 import { KvError } from "../errors.ts";
 import { KeyValue } from "../key_value.ts";
@@ -148,10 +148,17 @@ export class TypedKeys<Value, Input = Value> {
   }
 
   /** Reads a range a page at a time, all at one revision; see {@linkcode KeyspaceClient.scan}. */
-  async *scan(
+  scan(
     request: ScanRequest,
     options?: number | CallOptions,
   ): AsyncIterableIterator<TypedEntry<Value>> {
+    return quietIterator(this.#scan(request, options));
+  }
+
+  async *#scan(
+    request: ScanRequest,
+    options: number | CallOptions | undefined,
+  ): AsyncGenerator<TypedEntry<Value>> {
     for await (const kv of new Scan(this.#keys, request, options)) yield this.#entry(kv);
   }
 
@@ -227,7 +234,11 @@ export class TypedWatch<Value> implements AsyncIterable<TypedEvent<Value>>, Disp
   }
 
   /** Reads to the end. Leaving the loop early closes the watch. */
-  async *[Symbol.asyncIterator](): AsyncIterator<TypedEvent<Value>, undefined> {
+  [Symbol.asyncIterator](): AsyncIterator<TypedEvent<Value>, undefined> {
+    return quietIterator(this.#events());
+  }
+
+  async *#events(): AsyncGenerator<TypedEvent<Value>, undefined> {
     try {
       for (let event = await this.read(); event !== null; event = await this.read()) yield event;
     } finally {

@@ -1,4 +1,4 @@
-import { quiet } from "../../http/engine.ts";
+import { quiet, quietIterator } from "../../http/engine.ts";
 import { bag } from "../calls.ts";
 import type { CallOptions, WatchResponse } from "../types.ts";
 import { waiting } from "../wait.ts";
@@ -101,7 +101,11 @@ export class Watch implements AsyncIterable<WatchResponse>, Disposable, AsyncDis
   }
 
   /** Reads to the end. Leaving the loop early closes the watch. */
-  async *[Symbol.asyncIterator](): AsyncIterator<WatchResponse, undefined> {
+  [Symbol.asyncIterator](): AsyncIterator<WatchResponse, undefined> {
+    return quietIterator(this.#responses());
+  }
+
+  async *#responses(): AsyncGenerator<WatchResponse, undefined> {
     try {
       for (let response = await this.read(); response !== null; response = await this.read()) {
         yield response;

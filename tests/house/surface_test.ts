@@ -142,3 +142,12 @@ Deno.test("comments begin with the thing or its action, not with who or what", (
     );
   assertEquals(wrong.map(({ at, line }) => `${at} ${line.trim()}`), []);
 });
+
+Deno.test("iterators that are handed out give promises that may be left alone", () => {
+  const generators = [...code]
+    .filter(([path]) => !path.startsWith("kv/server/"))
+    .flatMap(([path, text]) =>
+      (text.match(/^ {2}async \*[^#].*$/gm) ?? []).map((line) => `${path}: ${line.trim()}`)
+    );
+  assertEquals(generators, [], "give quietIterator(…) of a private one");
+});

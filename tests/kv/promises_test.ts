@@ -81,6 +81,48 @@ Deno.test("promises of a client that nobody awaits end no process", async () => 
   assertEquals(unheard, []);
 });
 
+/** Each way to iterate over what a server gives. */
+const ITERATORS: Readonly<
+  Record<string, (client: kv.Client) => AsyncIterator<unknown> | Promise<AsyncIterator<unknown>>>
+> = {
+  scan: (client) => client.scan({ prefix: "a" })[Symbol.asyncIterator](),
+  pages: (client) => client.scan({ prefix: "a" }).pages(),
+  getStream: (client) => client.getStream({ prefix: "a" }),
+  "getStream of a namespace": (client) => client.namespace("n/").getStream({ prefix: "a" }),
+  "scan of typed keys": (client) => client.typed(kv.json()).scan({ prefix: "a" }),
+  observe: (client) => client.election("a").observe(),
+  queue: (client) => client.queue("a")[Symbol.asyncIterator](),
+  priorityQueue: (client) => client.priorityQueue("a")[Symbol.asyncIterator](),
+  "events of a cache": (client) => client.cache({ prefix: "a" }).events(),
+};
+
+Deno.test("what iterators of a client give that nobody awaits ends no process", async () => {
+  const unheard: unknown[] = [];
+  const hear = (event: PromiseRejectionEvent) => {
+    event.preventDefault();
+    unheard.push(event.reason);
+  };
+  globalThis.addEventListener("unhandledrejection", hear);
+  try {
+    await using client = kv.newClient({ endpoints: ["127.0.0.1:1"], retry: 0 });
+    const iterators: AsyncIterator<unknown>[] = [];
+    for (const open of Object.values(ITERATORS)) {
+      const iterator = await open(client);
+      iterators.push(iterator);
+      iterator.next();
+    }
+    await client.close();
+    for (const iterator of iterators) {
+      iterator.next();
+      iterator.return?.();
+    }
+    for (let turn = 0; turn < 2; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
+  } finally {
+    globalThis.removeEventListener("unhandledrejection", hear);
+  }
+  assertEquals(unheard, []);
+});
+
 Deno.test("times of a watch mean what they mean everywhere", async () => {
   await using server = fakeEtcd({
     async *watch(requests) {

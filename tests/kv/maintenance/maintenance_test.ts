@@ -67,6 +67,10 @@ peerTest("a member tells how it is, is hashed and defragmented", { needs: [] }, 
       [maintenance.status({ endpoint: "https://127.0.0.1:1" }), "tls: false"],
       [maintenance.hashKV({ revision: "1" } as never), "64-bit integer"],
       [maintenance.moveLeader({} as never), "without targetID"],
+      [maintenance.downgrade({} as never), "without action"],
+      [maintenance.downgrade({ action: "STOP" } as never), "VALIDATE, ENABLE, CANCEL"],
+      [maintenance.downgrade({ action: "ENABLE" } as never), 'need one as "3.5"'],
+      [maintenance.downgrade({ action: "CANCEL", version: "3.5" } as never), "CANCEL none"],
       [maintenance.alarmDisarm({ alarm: "NOSPACE" }), "give both for one alarm"],
       [maintenance.alarmDisarm({ alarm: "FIRE", memberID: 1n } as never), "NONE, NOSPACE, CORRUPT"],
     ];
@@ -197,6 +201,29 @@ peerTest("a full store raises an alarm, which is listed and disarmed", { needs: 
   assert((await maintenance.status()).errors.length > 0);
   assertEquals((await maintenance.alarmDisarm()).alarms, alarms);
   assertEquals((await maintenance.alarmList()).alarms, []);
+});
+
+peerTest("a downgrade is asked about, begun and given up", { needs: needsEtcd }, async () => {
+  await using server = await Etcd.start();
+  await using client = kv.newClient({ endpoints: [server.endpoint] });
+  const { maintenance } = client;
+  const [major, minor] = (await maintenance.status()).version.split(".").map(Number);
+  const below = `${major}.${minor! - 1}`;
+  if (minor! < 5) {
+    const unknown = maintenance.downgrade({ action: "VALIDATE", version: below });
+    assertEquals((await rejected(unknown, kv.KvError)).code, 12);
+    return;
+  }
+  const { version } = await maintenance.downgrade({ action: "VALIDATE", version: below });
+  assertEquals(version.split(".").slice(0, 2), [`${major}`, `${minor}`]);
+  // 3.5 asks the members about it, but does not carry it out.
+  if (minor! < 6) return;
+  const far = maintenance.downgrade({ action: "ENABLE", version: "1.0" });
+  assertEquals((await rejected(far, kv.KvError)).reason, "INVALID_DOWNGRADE_TARGET_VERSION");
+  await maintenance.downgrade({ action: "ENABLE", version: below });
+  assertEquals((await maintenance.status()).downgradeTarget, `${below}.0`);
+  await maintenance.downgrade({ action: "CANCEL" });
+  assertEquals((await maintenance.status()).downgradeTarget, "");
 });
 
 peerTest("leadership is moved, whichever endpoint leads", { needs: needsEtcd }, async () => {
