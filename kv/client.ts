@@ -167,6 +167,7 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
       calls: this.#calls,
       service: clusterService(this.#conn),
       secure: this.#settings.grpc.tls !== false,
+      endpoints: () => this.#endpoints,
       use: (endpoints) => this.setEndpoints(endpoints),
     });
   }

@@ -33,6 +33,8 @@ interface ClusterHost {
   readonly service: ClusterService;
   /** Whether connections are encrypted. */
   readonly secure: boolean;
+  /** Where calls go now. */
+  endpoints(): readonly string[];
   /** Takes other endpoints. */
   use(endpoints: readonly string[]): void;
 }
@@ -142,7 +144,7 @@ export class Cluster {
    */
   async sync(options?: number | CallOptions): Promise<readonly string[]> {
     const { members } = await this.memberList({}, options);
-    const endpoints = clientEndpoints(members, this.#host.secure);
+    const endpoints = clientEndpoints(members, this.#host.secure, this.#host.endpoints());
     if (endpoints.length === 0) {
       throw new KvError(
         `no member has a client URL to use ${

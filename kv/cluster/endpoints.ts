@@ -20,16 +20,26 @@ const MAX_ENDPOINTS = 256;
 /** Addresses that say where a server listens, and to clients nothing. */
 const UNSPECIFIED = /^(0\.0\.0\.0|\[::\])(:|$)/;
 
-/** The endpoints of members that serve clients, for clients with or without TLS. */
-export function clientEndpoints(members: readonly Member[], secure: boolean): readonly string[] {
+/**
+ * The endpoints of members that serve clients, for clients with or without TLS. An address in memory is
+ * one only where it is among `current`: it means another store in every process.
+ */
+export function clientEndpoints(
+  members: readonly Member[],
+  secure: boolean,
+  current: readonly string[] = [],
+): readonly string[] {
   const scheme = secure ? "https://" : "http://";
-  const found = members
+  const urls = members
     .filter(({ name, isLearner }) => name !== "" && !isLearner)
-    .flatMap(({ clientURLs }) => clientURLs)
+    .flatMap(({ clientURLs }) => clientURLs);
+  const inMemory = urls.filter((url) => url.startsWith("memory:") && current.includes(url));
+  const found = urls
     .filter((url) => url.startsWith(scheme))
     .map((url) => url.slice(scheme.length).replace(/\/$/, ""))
     .filter((endpoint) => /^[^/@\s]+:\d+$/.test(endpoint) && !UNSPECIFIED.test(endpoint));
-  return [...new Set(found)].sort().slice(0, MAX_ENDPOINTS).map((endpoint) => scheme + endpoint);
+  const endpoints = [...new Set(found)].sort().map((endpoint) => scheme + endpoint);
+  return [...new Set([...inMemory, ...endpoints])].slice(0, MAX_ENDPOINTS);
 }
 
 /** Options of {@linkcode discoverEndpoints}. */

@@ -5,7 +5,7 @@
  */
 import { type Clock, systemClock } from "../clock.ts";
 
-/** What tells the time: milliseconds since some moment. */
+/** Tells the time: milliseconds since some moment. */
 export type Now = Pick<Clock, "now">;
 
 /** A call that waits for its time. */

@@ -1,4 +1,4 @@
-// What the server refuses with.
+// Refusals of the server.
 
 import { ConnectError } from "@connectrpc/connect";
 import { type ErrorReason, serverError } from "../server_errors.ts";

@@ -148,12 +148,15 @@ export class Faults {
   }
 
   /**
-   * Drops the history before a revision, by default before the current one, whoever is looking at it.
+   * Drops the history before a revision, by default before the current one, even under a reader.
    * Resolves with the revision. Rejects as a compaction does.
    */
   async compact(revision: number = this.#node.state.mvcc.revision): Promise<number> {
     checkCount("compact", "revision", revision);
-    await this.#node.answer(() => this.#node.state.compact({ revision: BigInt(revision) }));
+    await this.#node.answer(() => {
+      this.#node.state.compact({ revision: BigInt(revision) });
+      return this.#node.work.sweep();
+    });
     return revision;
   }
 

@@ -16,11 +16,11 @@ export interface StoreLimits {
   readonly maxConnections: number;
   /** Tokens that are good at once. @default {100000} */
   readonly maxTokens: number;
-  /** Bytes of memory for keys with their history; beyond, writes are refused. @default {2147483648} */
+  /** Bytes of memory for keys with their history and for leases; beyond, both are refused. @default {2147483648} */
   readonly quotaBytes: number;
   /** Milliseconds a token is good for after its last use. @default {300000} */
   readonly tokenTtl: number;
-  /** What a guess at a password costs, as bcrypt counts it: one more is twice the work. @default {10} */
+  /** Cost of one guess at a password, as bcrypt counts it: one more is twice the work. @default {10} */
   readonly bcryptCost: number;
   /** Milliseconds between notices of progress on idle watches that ask for them. @default {600000} */
   readonly progressInterval: number;

@@ -67,7 +67,7 @@ export class Store implements AsyncDisposable {
 
   /** All there is, in the form of etcd's snapshots: `etcdutl snapshot restore` takes it too. */
   async snapshot(): Promise<Uint8Array> {
-    return await new Blob(this.#node.snapshot() as BlobPart[]).bytes();
+    return await new Blob(await this.#node.snapshot() as BlobPart[]).bytes();
   }
 
   /** Replaces the certificates for handshakes from now on. Throws on a store without TLS. */

@@ -11,7 +11,7 @@
  * services   a file a service of etcd
  * node   a store at work: state, watches, time
  * log  watch  snapshot   changes on disk; changes as events; all of it as a file
- * space   whether there is room
+ * space  long_work   whether there is room; work that others have their turns in
  * options   what a store is told
  * auto_compaction   history that is not kept
  * state   requests to changes

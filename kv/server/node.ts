@@ -13,6 +13,7 @@ import type { StoreLimits } from "./limits.ts";
 import { ServerFault } from "./fault.ts";
 import { headerOf, type Identity, newIdentity } from "./headers.ts";
 import { Journal } from "./log/journal.ts";
+import { LongWork } from "./long_work.ts";
 import type { JournalRecord } from "./log/records.ts";
 import { writeSnapshot } from "./snapshot/etcd_file.ts";
 import { Space } from "./space.ts";
@@ -44,7 +45,7 @@ interface NodeOptions {
   readonly limits: StoreLimits;
   /** Folder of the journal; without, all is in memory alone. */
   readonly path?: string;
-  /** What the store holds at first, if it is empty. */
+  /** Contents to begin with, if the store is empty. */
   readonly restored?: readonly LoadRecord[];
   /** How much history is kept; all of it by default. */
   readonly keptHistory?: KeptHistory;
@@ -68,8 +69,11 @@ export class Node {
   readonly state: State;
   readonly watches: WatchHub;
   readonly space: Space;
+  readonly work: LongWork;
   readonly tokens: Tokens;
   readonly guard: Guard;
+  /** Version a downgrade was enabled to, as `3.5.0`; none while it is undefined. */
+  downgrade: string | undefined;
   /** Whether notices of progress are kept back. */
   progressFrozen = false;
   #identity: Identity;
@@ -103,6 +107,7 @@ export class Node {
       onRecord: (record) => this.#record(record),
     });
     const { accounts, leases } = this.state;
+    this.work = new LongWork(this.state.mvcc);
     this.space = new Space(this.state, limits.quotaBytes);
     this.tokens = new Tokens(this.#clock, limits.tokenTtl, limits.maxTokens);
     this.guard = new Guard(accounts, this.tokens, leases);
@@ -145,13 +150,13 @@ export class Node {
     }
   }
 
-  /** What is in memory is ahead of what is on disk: nothing of it may be seen any more. */
+  /** Ends the streams: memory is ahead of the disk, and nothing of it may be seen any more. */
   #fail(error: unknown): void {
     for (const stream of this.#streams.keys()) stream.close();
     this.#onFailed(error);
   }
 
-  /** Who answers. */
+  /** The identity that answers. */
   get identity(): Identity {
     return this.#identity;
   }
@@ -170,7 +175,7 @@ export class Node {
    * Answers a request. What it changed, and what it saw of others' changes, is durable before it is
    * answered.
    */
-  answer<Answer>(run: () => Answer): Answer | Promise<Answer> {
+  answer<Answer>(run: () => Answer | Promise<Answer>): Answer | Promise<Answer> {
     if (this.#journal === null) return run();
     if (this.#journal.settled) {
       const answer = run();
@@ -179,7 +184,10 @@ export class Node {
     return this.#answerLater(this.#journal, run);
   }
 
-  async #answerLater<Answer>(journal: Journal, run: () => Answer): Promise<Answer> {
+  async #answerLater<Answer>(
+    journal: Journal,
+    run: () => Answer | Promise<Answer>,
+  ): Promise<Answer> {
     while (journal.full) await this.#durable();
     try {
       return run();
@@ -200,6 +208,7 @@ export class Node {
 
   #record(record: StateRecord): void {
     this.index++;
+    if (record.kind === "compact") this.work.sweep();
     if (this.#journal === null) {
       if ("changes" in record) this.watches.publish(record.revision);
       return;
@@ -222,14 +231,14 @@ export class Node {
   }
 
   /** All there is, as a snapshot of etcd. */
-  snapshot(): Uint8Array[] {
+  snapshot(): Uint8Array[] | Promise<Uint8Array[]> {
     const { memberId, raftTerm } = this.identity;
-    return writeSnapshot(this.state, {
+    return this.work.read(writeSnapshot(this.state, {
       memberId,
       index: this.index,
       term: raftTerm,
       version: this.version.replace(/\.\d+$/, ".0"),
-    });
+    }));
   }
 
   /** Takes a stream of watches in, until the function that is given is called. */

@@ -12,15 +12,20 @@ export class Space {
   readonly #state: State;
   readonly #quota: number;
 
-  /** `quota` in bytes of keys and values, history included. */
+  /** `quota` in bytes of memory. */
   constructor(state: State, quota: number) {
     this.#state = state;
     this.#quota = quota;
   }
 
+  /** Bytes of memory that are taken, about: by keys with their history, and by leases. */
+  get bytes(): number {
+    return this.#state.mvcc.bytes + this.#state.leases.bytes;
+  }
+
   /** Checks that `bytes` more fit. Throws NO_SPACE, and raises the alarm. */
   check(bytes: number): void {
-    if (this.#state.mvcc.bytes + bytes <= this.#quota) return;
+    if (this.bytes + bytes <= this.#quota) return;
     this.#state.setAlarm(NO_SPACE, true);
     throw new ServerFault("NO_SPACE");
   }

@@ -1,6 +1,6 @@
 /**
- * What a store holds, and what requests do with it. No input, no output, no clock: a request and the
- * time go in, an answer comes out, and each change is told once, in order.
+ * The contents of a store, and what requests do with them. No input, no output, no clock: a request
+ * and the time go in, an answer comes out, and each change is told once, in order.
  *
  * @module
  */
@@ -15,7 +15,8 @@ import { Accounts, type AccountsRecord } from "./auth/accounts.ts";
 import { ServerFault } from "./fault.ts";
 import { Leases } from "./lease/leases.ts";
 import { type Change, Mvcc } from "./store/mvcc.ts";
-import { type RangeAnswer, readRange } from "./store/range.ts";
+import { type RangeAnswer, rangeWork } from "./store/range.ts";
+import { finish, type Work } from "./store/work.ts";
 import {
   checkPutHere,
   type DeleteAnswer,
@@ -123,8 +124,8 @@ export class State {
   readonly #hasLease = (id: bigint): boolean => this.leases.has(id);
 
   /** Reads a range. */
-  range(request: RangeMessage): RangeAnswer {
-    return readRange(this.mvcc, request);
+  range(request: RangeMessage): Work<RangeAnswer> {
+    return rangeWork(this.mvcc, request);
   }
 
   /** Stores a value. */
@@ -144,7 +145,7 @@ export class State {
     return this.#write(() => txn(this.mvcc, request, this.#hasLease));
   }
 
-  /** Drops history. */
+  /** Drops history; the memory is free when it was swept. */
   compact(request: Pick<CompactMessage, "revision">): void {
     const revision = Number(request.revision);
     this.mvcc.compact(revision);
@@ -189,7 +190,8 @@ export class State {
         this.leases.grant(record.id, record.ttl, now);
         return;
       case "compact":
-        return this.mvcc.compact(record.revision);
+        this.mvcc.compact(record.revision);
+        return finish(this.mvcc.sweep());
       case "accounts":
         return this.accounts.load(record);
       case "alarms":
@@ -221,7 +223,8 @@ export class State {
       yield { kind: "base", revision, compacted, keys: [] };
       for (let from: string | undefined = ""; from !== undefined;) {
         const keys: BaseKey[] = [];
-        from = mvcc.oldest(from, revision, BASE_KEYS, (version) => keys.push(version));
+        const visit = (version: BaseKey): void => void keys.push(version);
+        from = mvcc.range({ key: from, end: null }, revision, visit, BASE_KEYS);
         if (mvcc.compacted !== compacted) return yield null;
         yield { kind: "base", revision, compacted, keys };
       }

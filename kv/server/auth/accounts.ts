@@ -266,7 +266,7 @@ export class Accounts {
     return inOrder(this.#roles).map(([name]) => name);
   }
 
-  /** What a user may read and write. */
+  /** The keys a user may read and write. */
   permitted(name: string): Permitted {
     let permitted = this.#permitted.get(name);
     if (permitted === undefined) {

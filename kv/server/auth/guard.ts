@@ -1,5 +1,5 @@
 /**
- * Who asks, and whether they may.
+ * Checks of callers: who they are, and whether they may.
  *
  * @module
  */
@@ -106,7 +106,7 @@ export class Guard {
     if (prevKv) this.#check(user, "read", intervalOf(key, rangeEnd));
   }
 
-  /** Whoever may not touch a key of a lease may not end the lease, nor hang other keys on it. */
+  /** Checks the keys of a lease: a user may not end it, nor hang keys on it, without access to all. */
   #lease(user: string | undefined, access: Access, id: bigint): void {
     const lease = this.#leases.get(id);
     if (lease !== undefined) this.#keysOf(user, access, lease);

@@ -6,7 +6,7 @@ import { type Interval, intervalOf } from "../store/key_text.ts";
 const READ = 0;
 const WRITE = 1;
 
-/** What a permission is for. */
+/** Purpose of a permission. */
 export type Access = "read" | "write";
 
 /** `authpb.KeyPermission`. */

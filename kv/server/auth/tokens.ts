@@ -1,4 +1,4 @@
-// Tokens of those who have logged in: random, and good for some time after they were last used.
+// Tokens of users who have logged in: random, and good for some time after they were last used.
 
 import type { Now } from "../clock.ts";
 import { ServerFault } from "../fault.ts";
@@ -11,7 +11,7 @@ interface Session {
   expiry: number;
 }
 
-/** Tokens and whose they are. Those used last stand last. */
+/** Tokens and their users. Those used last stand last. */
 export class Tokens {
   readonly #clock: Now;
   readonly #ttl: number;
@@ -40,7 +40,7 @@ export class Tokens {
     return token;
   }
 
-  /** Whose token it is; its time begins anew. */
+  /** The user of a token; its time begins anew. */
   userOf(token: string): string | undefined {
     const session = this.#sessions.get(token);
     if (session === undefined) return undefined;

@@ -4,7 +4,7 @@ import { parseArgs } from "node:util";
 import type { KeptHistory } from "../auto_compaction.ts";
 import { parseDuration } from "../duration.ts";
 
-/** What the command was asked to do. */
+/** A command line that was read. */
 interface Arguments {
   readonly help: boolean;
   readonly version: boolean;
@@ -21,7 +21,7 @@ interface Arguments {
   readonly limits: Readonly<Record<string, number>>;
 }
 
-/** What the command says about itself. */
+/** The answer to `--help`. */
 export const USAGE: string = `Usage: deno run -A jsr:@sluice/sluice/kv/server [OPTION]
 Runs a store that speaks etcd's API, as one member. Without --path all is in memory.
       --addr [HOST]:PORT           Where to listen. Also: --listen-client-urls URL. Default :2379.

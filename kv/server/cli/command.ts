@@ -5,7 +5,7 @@ import { listen, VERSION } from "../listen.ts";
 import type { StoreOptions } from "../options.ts";
 import { parseArguments, type TlsFiles, USAGE, UsageError } from "./arguments.ts";
 
-/** What `listen` is told of TLS. */
+/** Options of TLS for `listen`. */
 function tlsOptions({ cert, key, clientCa, requireClientCert }: TlsFiles): StoreOptions {
   const read = (path: string): string => Deno.readTextFileSync(path);
   return {

@@ -117,7 +117,7 @@ function jsonText(desc: DescMethod, answer: unknown): string {
   return JSON.stringify(toJson(desc.output, message, { useProtoFieldName: true }));
 }
 
-/** Who asks: the token stands in `Authorization`. */
+/** The caller of a request: the token stands in `Authorization`. */
 function callerOf(stream: ServerStream): GatewayCaller {
   const requestHeader = new Headers();
   for (const [name, value] of Object.entries(stream.header)) {

@@ -1,5 +1,5 @@
 /**
- * What a store answers to requests that are no calls of gRPC.
+ * Answers of a store to requests that are no calls of gRPC.
  *
  * @module
  */

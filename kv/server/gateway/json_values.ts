@@ -79,7 +79,7 @@ export async function* jsonObjects(
       const part = piece.subarray(at, end < 0 ? piece.length : end);
       length += part.length;
       if (length > maxBytes) throw tooLong(maxBytes);
-      // What is kept must not change with the buffer it came in.
+      // A part that is kept must not change with the buffer it came in.
       parts.push(end < 0 ? part.slice() : part);
       if (end < 0) break;
       yield parse(parts, length);

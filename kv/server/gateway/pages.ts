@@ -1,4 +1,4 @@
-// What is asked about a member by GET: its version, and whether it is well.
+// Pages about a member, by GET: its version, and whether it is well.
 
 import type { Node } from "../node.ts";
 

@@ -11,6 +11,12 @@ import { ExpiryQueue } from "./expiry_queue.ts";
 /** The largest time to live in seconds. */
 const MAX_TTL = 9_000_000_000n;
 
+/** Bytes of memory a lease takes. Measured: 319 of V8's heap. */
+export const LEASE_BYTES = 320;
+
+/** Bytes of memory a key takes on its lease. Measured: 13 to 30 of V8's heap. */
+const KEY_BYTES = 32;
+
 /** A lease as it is now. */
 export interface Lease {
   readonly id: bigint;
@@ -26,6 +32,8 @@ export class Leases {
   readonly #leases = new Map<bigint, Lease>();
   readonly #queue = new ExpiryQueue<Lease>();
   readonly #minTtl: number;
+  /** Keys on all leases. */
+  #attached = 0;
 
   /** `minTtl` in seconds: less is raised to it. */
   constructor(minTtl: number) {
@@ -40,6 +48,11 @@ export class Leases {
   /** A lease. */
   get(id: bigint): Lease | undefined {
     return this.#leases.get(id);
+  }
+
+  /** Bytes of memory that all leases take, about. */
+  get bytes(): number {
+    return this.#leases.size * LEASE_BYTES + this.#attached * KEY_BYTES;
   }
 
   /** All leases, those that end first in front. */
@@ -92,6 +105,7 @@ export class Leases {
 
   /** Removes a lease; its keys are the caller's to delete. */
   remove(id: bigint): void {
+    this.#attached -= this.#leases.get(id)?.keys.size ?? 0;
     this.#leases.delete(id);
   }
 
@@ -113,9 +127,17 @@ export class Leases {
   follow(changes: Changes): void {
     for (const { key, lease, older } of changes) {
       if (older !== null && older.lease !== 0n && older.lease !== lease) {
-        this.#leases.get(older.lease)?.keys.delete(key);
+        if (this.#leases.get(older.lease)?.keys.delete(key)) this.#attached--;
       }
-      if (lease !== 0n) this.#leases.get(lease)?.keys.add(key);
+      if (lease !== 0n) this.#attach(lease, key);
     }
+  }
+
+  #attach(id: bigint, key: string): void {
+    const lease = this.#leases.get(id);
+    if (lease === undefined) return;
+    const before = lease.keys.size;
+    lease.keys.add(key);
+    this.#attached += lease.keys.size - before;
   }
 }

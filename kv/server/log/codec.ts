@@ -61,7 +61,7 @@ export class Writer {
     this.length += text.length;
   }
 
-  /** What was written between two places; valid until the next write. */
+  /** The bytes written between two places; valid until the next write. */
   view(from: number, to: number = this.length): Uint8Array {
     return this.#bytes.subarray(from, to);
   }

@@ -1,4 +1,4 @@
-// What is wrong with files of a store.
+// Errors of a store's files.
 
 /** A file of the store is damaged: what was written and acknowledged cannot be read. */
 export class StoreDamagedError extends Error {

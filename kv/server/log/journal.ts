@@ -89,7 +89,7 @@ export class Journal {
   #flushing: Promise<void> | null = null;
   #next: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
-  /** What was appended since a new journal was begun; `null` while none is. */
+  /** The records appended since a new journal was begun; `null` while none is. */
   #tail: JournalRecord[] | null = null;
 
   private constructor(
@@ -172,7 +172,7 @@ export class Journal {
     if (this.#failure !== null) return Promise.reject(this.#failure.error);
     if (this.#flushing === null) return this.#flush();
     if (this.#writer.length === 0) return this.#flushing;
-    // What is appended during a sync goes with the next one, which someone else may have begun by then.
+    // Records appended during a sync go with the next one, which another caller may have begun by then.
     return this.#next ??= this.#flushing.then(() => {
       this.#next = null;
       return this.durable();
@@ -199,7 +199,7 @@ export class Journal {
   }
 
   async #sync(): Promise<void> {
-    // What comes in the same turn goes with it.
+    // Records of the same turn go with it.
     await Promise.resolve();
     // One writer who waits may be the first of many whose requests are being read.
     if (this.#synced === 1) await new Promise<void>((resolve) => setImmediate(resolve));
@@ -253,7 +253,7 @@ export class Journal {
       mark = Deno.openSync(`${path}.mark`, { ...OPTIONS, truncate: true });
       const files: Files = { number, journal, mark };
       await this.#hold(async () => {
-        // What is in the tail need not go to the old journal any more.
+        // Records in the tail need not go to the old journal any more.
         this.#writer.clear();
         this.#unsynced = 0;
         this.#tail = null;

@@ -20,7 +20,7 @@ const KINDS = {
 /** A record of a journal. */
 export type JournalRecord =
   | LoadRecord
-  /** Who the store is. */
+  /** The store's identity. */
   | { readonly kind: "identity"; readonly clusterId: bigint; readonly memberId: bigint };
 
 function writeChange(writer: Writer, change: Change): void {

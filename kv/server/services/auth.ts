@@ -10,7 +10,7 @@ import type { Node } from "../node.ts";
 /** The longest password that bcrypt tells from others, in bytes. */
 const MAX_PASSWORD_BYTES = 72;
 
-/** What etcd says of users who have none; it has no code of its own. */
+/** Etcd's text for users without a password; it has no code of its own. */
 const NO_PASSWORD = "auth: authentication failed, password was given for no password user";
 
 interface Named {

@@ -38,7 +38,7 @@ interface Entry extends Candidate {
 
 const NONE = new Uint8Array(0);
 
-/** What is wrong with locks and elections has no code of its own in etcd. */
+/** An error of locks and elections; they have no code of their own in etcd. */
 export const plain = (text: string): ConnectError => new ConnectError(text, Code.Unknown);
 
 function withoutCode(error: unknown): unknown {
@@ -186,7 +186,7 @@ export class Contests {
     }
   }
 
-  /** Who has won: the first key of all. */
+  /** The winner's key: the first of all. */
   leader(name: Uint8Array, caller: Caller): KeyValueMessage | undefined {
     const prefix = prefixOf(name);
     const { key, end } = under(prefix);
@@ -204,7 +204,7 @@ export class Contests {
     return first;
   }
 
-  /** Who wins, and what they say, from now on. */
+  /** The winners' keys and values, from now on. */
   async *observe(name: Uint8Array, caller: Contender): AsyncGenerator<KeyValueMessage> {
     const prefix = prefixOf(name);
     let told = 0;

@@ -47,7 +47,7 @@ function puts({ success, failure }: TxnMessage): boolean {
 
 /** Handlers of `KV`. */
 export function kvHandlers(node: Node): Handlers {
-  const { guard, limits, state, space } = node;
+  const { guard, limits, state, space, work } = node;
   const latest = () => node.header(state.mvcc.revision);
   const checkSize = (size: number): void => {
     if (size > limits.maxRequestBytes) throw new ServerFault("REQUEST_TOO_LARGE");
@@ -57,8 +57,11 @@ export function kvHandlers(node: Node): Handlers {
       node.answer(() => {
         checkRange(request);
         guard.range(caller, request);
-        const answer = state.range(request);
-        return { header: latest(), ...answer };
+        const header = latest();
+        const answer = work.read(state.range(request));
+        return answer instanceof Promise
+          ? answer.then((answer) => ({ header, ...answer }))
+          : { header, ...answer };
       }),
     RangeStream: async function* (request: RangeMessage, caller: Caller) {
       yield* rangeStream(node, request, caller);
@@ -105,7 +108,8 @@ export function kvHandlers(node: Node): Handlers {
         guard.root(caller);
         space.checkSound();
         state.compact(request);
-        return { header: latest() };
+        const answer = { header: latest() };
+        return work.sweep()?.then(() => answer) ?? answer;
       }),
   };
 }
@@ -129,15 +133,15 @@ async function* rangeStream(
     throw unimplemented("revision filters");
   }
   node.guard.range(caller, request);
-  const { state } = node;
+  const { state, work } = node;
   const pinned = await node.answer(() => state.mvcc.revision);
   const revision = request.revision > 0n ? request.revision : BigInt(pinned);
-  const whole = state.range({ ...request, revision, countOnly: true, limit: 0n });
+  const whole = await work.read(state.range({ ...request, revision, countOnly: true, limit: 0n }));
   let left = request.limit > 0n ? request.limit : whole.count;
   let { key } = request;
   while (!request.countOnly && left > 0n) {
     // As many keys as fit: a few at first, then what their size suggests.
-    const { kvs, more } = chunk(node, { ...request, key, revision }, left);
+    const { kvs, more } = await chunk(node, { ...request, key, revision }, left);
     if (kvs.length === 0) break;
     left -= BigInt(kvs.length);
     yield { rangeResponse: { kvs } };
@@ -153,10 +157,11 @@ async function* rangeStream(
   };
 }
 
-function chunk(node: Node, request: RangeMessage, left: bigint) {
+async function chunk(node: Node, request: RangeMessage, left: bigint) {
   for (let limit = 1_000n;; limit /= 2n) {
     const most = limit < left ? limit : left;
-    const { kvs, more } = node.state.range({ ...request, limit: most < 1n ? 1n : most });
+    const work = node.state.range({ ...request, limit: most < 1n ? 1n : most });
+    const { kvs, more } = await node.work.read(work);
     const size = kvs.reduce((sum, { key, value }) => sum + key.length + value.length, 0);
     if (size <= CHUNK_BYTES || kvs.length <= 1) return { kvs, more };
   }

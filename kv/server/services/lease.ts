@@ -4,6 +4,7 @@ import type { Handlers } from "../../../grpc/mod.ts";
 import type { GrantMessage } from "../../wire.ts";
 import type { Caller } from "../auth/guard.ts";
 import { ServerFault } from "../fault.ts";
+import { LEASE_BYTES } from "../lease/leases.ts";
 import type { Node } from "../node.ts";
 import { bytesOfKey } from "../store/key_text.ts";
 
@@ -15,7 +16,7 @@ export function leaseHandlers(node: Node): Handlers {
   return {
     LeaseGrant: ({ ID, TTL }: GrantMessage, caller: Caller) =>
       node.answer(() => {
-        space.check(0);
+        space.check(LEASE_BYTES);
         guard.known(caller);
         space.checkOpen();
         const { id, ttl } = node.grant(ID, TTL);

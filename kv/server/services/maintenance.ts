@@ -1,6 +1,6 @@
 // The service `etcdserverpb.Maintenance`.
 
-import type { Handlers } from "../../../grpc/mod.ts";
+import { Code, ConnectError, type Handlers } from "../../../grpc/mod.ts";
 import type { Caller } from "../auth/guard.ts";
 import { ServerFault } from "../fault.ts";
 import type { Node } from "../node.ts";
@@ -12,6 +12,11 @@ const ACTIVATE = 1;
 
 /** Number of `AlarmType.NONE`: in questions, all of them. */
 const ALL = 0;
+
+/** Numbers of `DowngradeRequest.DowngradeAction`. */
+const VALIDATE = 0;
+const ENABLE = 1;
+const CANCEL = 2;
 
 /** Bytes of a piece of a snapshot. */
 const PIECE_BYTES = 32 * 1024;
@@ -35,6 +40,21 @@ function* pieces(parts: readonly Uint8Array[]): Generator<Uint8Array> {
   if (filled > 0) yield piece.subarray(0, filled);
 }
 
+/**
+ * Checks the version a downgrade is to go to: the minor one before, and only one at a time. Gives it as
+ * `3.5.0`.
+ */
+function downgradeTarget({ version, downgrade }: Node, text: string): string {
+  const parts = /^(\d+)\.(\d+)(?:\.\d+(?:[-+].*)?)?$/.exec(text);
+  if (parts === null) throw new ServerFault("WRONG_DOWNGRADE_VERSION_FORMAT");
+  const [major, minor] = version.split(".").map(Number);
+  if (Number(parts[1]) !== major || Number(parts[2]) !== minor! - 1) {
+    throw new ServerFault("INVALID_DOWNGRADE_TARGET_VERSION");
+  }
+  if (downgrade !== undefined) throw new ServerFault("DOWNGRADE_IN_PROCESS");
+  return `${major}.${minor! - 1}.0`;
+}
+
 /** Handlers of `Maintenance`. */
 export function maintenanceHandlers(node: Node): Handlers {
   const { guard, state, identity: { memberId } } = node;
@@ -46,7 +66,7 @@ export function maintenanceHandlers(node: Node): Handlers {
     Status: (_request: unknown, caller: Caller) =>
       node.answer(() => {
         guard.known(caller);
-        const bytes = BigInt(state.mvcc.bytes);
+        const bytes = BigInt(node.space.bytes);
         return {
           header: header(),
           version: node.version,
@@ -62,7 +82,10 @@ export function maintenanceHandlers(node: Node): Handlers {
           ),
           isLearner: false,
           storageVersion: node.version.replace(/\.\d+$/, ".0"),
-          downgradeInfo: { enabled: false, targetVersion: "" },
+          downgradeInfo: {
+            enabled: node.downgrade !== undefined,
+            targetVersion: node.downgrade ?? "",
+          },
         };
       }),
     Alarm: (
@@ -92,24 +115,31 @@ export function maintenanceHandlers(node: Node): Handlers {
     Hash: (_request: unknown, caller: Caller) =>
       node.answer(() => {
         guard.root(caller);
-        return { header: header(), hash: hashKeys(state.mvcc, state.mvcc.revision) };
+        const head = header();
+        const hash = node.work.read(hashKeys(state.mvcc, state.mvcc.revision));
+        return hash instanceof Promise
+          ? hash.then((hash) => ({ header: head, hash }))
+          : { header: head, hash };
       }),
     HashKV: ({ revision }: { revision: bigint }, caller: Caller) =>
       node.answer(() => {
         guard.root(caller);
         const at = state.mvcc.readable(Number(revision));
-        return {
+        const told = {
           header: header(),
-          hash: hashKeys(state.mvcc, at),
           compactRevision: BigInt(state.mvcc.compacted),
           hashRevision: BigInt(at),
         };
+        const hash = node.work.read(hashKeys(state.mvcc, at));
+        return hash instanceof Promise
+          ? hash.then((hash) => ({ ...told, hash }))
+          : { ...told, hash };
       }),
     Snapshot: async function* (_request: unknown, caller: Caller) {
       guard.root(caller);
-      // What is not durable yet might be lost, and a copy of it would not.
+      // A change that is not durable yet might be lost, and a copy of it would not.
       await node.answer(() => {});
-      const parts = node.snapshot();
+      const parts = await node.snapshot();
       const digest = parts.pop()!;
       const version = node.version.replace(/\.\d+$/, ".0");
       let remaining = parts.reduce((sum, part) => sum + part.length, 0);
@@ -120,6 +150,16 @@ export function maintenanceHandlers(node: Node): Handlers {
       // Like etcd: the checksum comes alone, and is none of the bytes that remain.
       yield { header: header(), remainingBytes: 0n, blob: digest, version };
     },
+    Downgrade: ({ action, version }: { action: number; version: string }, caller: Caller) =>
+      node.answer(() => {
+        guard.root(caller);
+        if (action === CANCEL) node.downgrade = undefined;
+        else if (action === VALIDATE || action === ENABLE) {
+          const target = downgradeTarget(node, version);
+          if (action === ENABLE) node.downgrade = target;
+        } else throw new ConnectError("etcdserver: unknown method", Code.Unknown);
+        return { header: header(), version: node.version.replace(/\.\d+$/, "") };
+      }),
     MoveLeader: ({ targetID }: { targetID: bigint }, caller: Caller) => {
       guard.root(caller);
       if (targetID !== memberId) throw new ServerFault("BAD_LEADER_TRANSFEREE");

@@ -36,7 +36,7 @@ export function watchHandlers(node: Node): Handlers {
   };
 }
 
-/** What etcd allows for the frame around a request. */
+/** Bytes etcd allows for the frame around a request. */
 const GRPC_OVERHEAD_BYTES = 512 * 1024;
 
 /** Why someone may not watch, in Go's words for an error; undefined if they may. */

@@ -10,9 +10,10 @@ import { schemaFile } from "../../schema.ts";
 import type { KeyValueMessage } from "../../wire.ts";
 import type { KeyPermission } from "../auth/permissions.ts";
 import type { LoadRecord, State } from "../state.ts";
-import { textOfKey } from "../store/key_text.ts";
-import type { Change, Version } from "../store/mvcc.ts";
+import { ALL_KEYS, textOfKey } from "../store/key_text.ts";
+import { byRevision, type Change, type Mvcc, type Version } from "../store/mvcc.ts";
 import { readStoredKey, revisionKey, storedKey, storedValue } from "../store/stored.ts";
+import { mapped, sorted, type Work } from "../store/work.ts";
 import { BoltFile } from "./bolt_reader.ts";
 import { BoltWriter, type Pair } from "./bolt_writer.ts";
 
@@ -55,7 +56,7 @@ function varintField(field: number, value: bigint): number[] {
   return bytes;
 }
 
-/** What is said of the store beside its keys. */
+/** Facts of the store beside its keys. */
 interface SnapshotMeta {
   readonly memberId: bigint;
   readonly index: number;
@@ -64,20 +65,30 @@ interface SnapshotMeta {
   readonly version: string;
 }
 
-function* keys(state: State): Generator<Pair> {
-  const { mvcc } = state;
+/** The states of keys that go into a snapshot, in the order of their revisions. */
+function* keys(mvcc: Mvcc): Work<Iterable<Pair>> {
   const { compacted, revision } = mvcc;
   const old: Version[] = [];
-  if (compacted > 0) mvcc.oldest("", compacted, Infinity, (version) => old.push(version));
-  old.sort((a, b) => a.modRevision - b.modRevision || a.sub - b.sub);
+  if (compacted > 0) {
+    yield* mvcc.walk(ALL_KEYS, compacted, (version) => void old.push(version));
+  }
+  return pairs(mvcc, yield* sorted(old, byRevision), Math.max(1, compacted) + 1, revision);
+}
+
+function* pairs(
+  mvcc: Mvcc,
+  old: readonly Version[],
+  first: number,
+  last: number,
+): Generator<Pair> {
   for (const version of old) yield [storedKey(version), storedValue(version)];
-  for (let at = Math.max(1, compacted) + 1; at <= revision; at++) {
+  for (let at = first; at <= last; at++) {
     for (const change of mvcc.changesAt(at)) yield [storedKey(change), storedValue(change)];
   }
 }
 
 /** The entries of each bucket, in the order of their names. */
-function buckets(state: State, meta: SnapshotMeta): [string, Iterable<Pair>][] {
+function* buckets(state: State, meta: SnapshotMeta): Work<[string, Iterable<Pair>][]> {
   const accounts = state.accounts.record();
   const alarm = message("maintenance", "etcdserverpb.AlarmMember");
   const role = message("auth", "authpb.Role");
@@ -87,12 +98,15 @@ function buckets(state: State, meta: SnapshotMeta): [string, Iterable<Pair>][] {
     int64(id),
     Uint8Array.from([...varintField(1, id), ...varintField(2, BigInt(ttl))]),
   ]);
+  const alarms = [...state.alarms];
+  // The rest is of the same moment: it was taken before the first turn of others.
+  const allKeys = yield* keys(state.mvcc);
   const compaction = compacted < 0 ? [] : ["finishedCompactRev", "scheduledCompactRev"]
     .map((name): Pair => [utf8.encode(name), revisionKey(compacted, 0)]);
   return [
     [
       "alarm",
-      [...state.alarms].map((number): Pair => [
+      alarms.map((number): Pair => [
         encode(alarm, { memberID: meta.memberId, alarm: number }),
         new Uint8Array(0),
       ]),
@@ -124,7 +138,7 @@ function buckets(state: State, meta: SnapshotMeta): [string, Iterable<Pair>][] {
       ]),
     ],
     ["cluster", [[utf8.encode("clusterVersion"), utf8.encode(meta.version)]]],
-    ["key", keys(state)],
+    ["key", allKeys],
     ["lease", leases.sort(([a], [b]) => textOfKey(a) < textOfKey(b) ? -1 : 1)],
     ["members", []],
     ["members_removed", []],
@@ -137,26 +151,15 @@ function buckets(state: State, meta: SnapshotMeta): [string, Iterable<Pair>][] {
   ];
 }
 
-/**
- * Writes a snapshot. It is of one moment: the parts are made before this returns.
- *
- * A store of a million small keys takes some seconds, in which nothing else is done.
- */
-export function writeSnapshot(state: State, meta: SnapshotMeta): Uint8Array[] {
+/** Writes a snapshot. It is of the moment in which the work begins. */
+export function* writeSnapshot(state: State, meta: SnapshotMeta): Work<Uint8Array[]> {
   const writer = new BoltWriter();
-  for (const [name, entries] of buckets(state, meta)) {
-    for (const _ of writer.bucket(name, entries));
-  }
+  for (const [name, entries] of yield* buckets(state, meta)) yield* writer.bucket(name, entries);
   const parts = writer.finish();
-  parts.push(checksum(parts));
-  return parts;
-}
-
-/** The SHA-256 of parts that follow each other. */
-function checksum(parts: readonly Uint8Array[]): Uint8Array {
   const hash = createHash("sha256");
-  for (const part of parts) hash.update(part);
-  return Uint8Array.from(hash.digest());
+  yield* mapped(parts, (part) => void hash.update(part));
+  parts.push(Uint8Array.from(hash.digest()));
+  return parts;
 }
 
 /**
@@ -169,7 +172,7 @@ export function readSnapshot(bytes: Uint8Array): LoadRecord[] {
   let file = bytes;
   if (bytes.length % 512 === CHECKSUM_BYTES) {
     file = bytes.subarray(0, -CHECKSUM_BYTES);
-    const sum = checksum([file]);
+    const sum = createHash("sha256").update(file).digest();
     if (sum.some((byte, i) => byte !== bytes[file.length + i])) {
       throw new RangeError("the snapshot's checksum is wrong");
     }

@@ -1,7 +1,9 @@
 // A checksum of keys with their history, the same that etcd computes of the same history.
 
-import type { Mvcc, Version } from "./mvcc.ts";
+import { ALL_KEYS } from "./key_text.ts";
+import { byRevision, type Mvcc, type Version } from "./mvcc.ts";
 import { storedKey, storedValue } from "./stored.ts";
+import { mapped, sorted, type Work } from "./work.ts";
 
 /** CRC-32C (RFC 3720 appendix B.4), by a table of 256. */
 const TABLE: Uint32Array = Uint32Array.from({ length: 256 }, (_, byte) => {
@@ -19,7 +21,7 @@ function update(crc: number, bytes: Uint8Array): number {
  * The checksum of everything up to a revision. Of what is as old as the compaction, only states count
  * that are still there at that revision; if no key is, all of them.
  */
-export function hashKeys(mvcc: Mvcc, revision: number): number {
+export function* hashKeys(mvcc: Mvcc, revision: number): Work<number> {
   let crc = update(0xffffffff, new TextEncoder().encode("key"));
   const add = (version: Version): void => {
     crc = update(update(crc, storedKey(version)), storedValue(version));
@@ -27,17 +29,13 @@ export function hashKeys(mvcc: Mvcc, revision: number): number {
   const { compacted } = mvcc;
   const old: Version[] = [];
   let any = false;
-  mvcc.range({ key: "", end: null }, revision, (version) => {
+  yield* mvcc.walk(ALL_KEYS, revision, (version) => {
     any = true;
     if (version.modRevision <= compacted) old.push(version);
   });
-  if (!any) {
-    mvcc.oldest("", compacted, Infinity, (version) => old.push(version));
-  }
-  old.sort((a, b) => a.modRevision - b.modRevision || a.sub - b.sub);
-  for (const version of old) add(version);
-  for (let at = Math.max(1, compacted) + 1; at <= revision; at++) {
-    for (const change of mvcc.changesAt(at)) add(change);
-  }
+  if (!any) yield* mvcc.walk(ALL_KEYS, compacted, (version) => void old.push(version));
+  const inOrder = yield* sorted(old, byRevision);
+  yield* mapped(inOrder, add);
+  yield* mvcc.walkChanges(Math.max(1, compacted) + 1, revision, add);
   return (crc ^ 0xffffffff) >>> 0;
 }

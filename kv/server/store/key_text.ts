@@ -30,6 +30,9 @@ export interface Interval {
   readonly end: string | null;
 }
 
+/** All keys. */
+export const ALL_KEYS: Interval = { key: "", end: null };
+
 /** The keys a request names: none for the end is the key alone, one zero byte is no end. */
 export function intervalOf(key: Uint8Array, rangeEnd: Uint8Array): Interval {
   const text = textOfKey(key);

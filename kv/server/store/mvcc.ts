@@ -7,12 +7,15 @@
 import { ServerFault } from "../fault.ts";
 import type { Interval } from "./key_text.ts";
 import { SortedMap } from "./sorted_map.ts";
+import { PORTION, type Work } from "./work.ts";
 
 /** A key that has a history. */
 interface KeyEntry {
   readonly key: string;
   /** The newest version; versions are chained from new to old. */
   newest: Version;
+  /** The compaction that dropped states of it last; −1 if none did. */
+  swept: number;
 }
 
 /** A state of a key. One with `version` 0 says that the key was deleted. */
@@ -47,6 +50,10 @@ function versionAt(entry: KeyEntry, revision: number): Version | undefined {
   return version === null || version.version === 0 ? undefined : version;
 }
 
+/** The order in which states came about. */
+export const byRevision = (a: Version, b: Version): number =>
+  a.modRevision - b.modRevision || a.sub - b.sub;
+
 /** The state a change replaced; none if the key was not there, or that is compacted. */
 export function replacedBy(change: Version): Version | undefined {
   let version = change.older;
@@ -67,6 +74,8 @@ export class Mvcc {
   #logStart = 2;
   #revision = 1;
   #compacted = -1;
+  /** The compaction up to which states were dropped, not only forbidden to read. */
+  #swept = -1;
   #bytes = 0;
   /** The changes since `begin()`; `null` outside of a write. */
   #changes: Version[] | null = null;
@@ -76,7 +85,7 @@ export class Mvcc {
     return this.#revision;
   }
 
-  /** What a read or a write under way has seen: one more than the last once something changed. */
+  /** The revision a read or a write under way sees: one more than the last once something changed. */
   get revisionInside(): number {
     return this.#changes === null || this.#changes.length === 0
       ? this.#revision
@@ -119,16 +128,52 @@ export class Mvcc {
     return entry && versionAt(entry, revision);
   }
 
-  /** Calls `visit` with the keys of a range as they were at a revision, until it returns `false`. */
+  /**
+   * Calls `visit` with the keys of a range as they were at a revision, until it returns `false`. Looks at
+   * `most` keys and gives the one to go on with, if there are more.
+   */
   range(
     { key, end }: Interval,
     revision: number,
     visit: (version: Version) => boolean | void,
-  ): void {
+    most = Infinity,
+  ): string | undefined {
+    let seen = 0;
+    let next: string | undefined;
     this.#keys.visit(key, end, (entry) => {
+      if (seen++ === most) {
+        next = entry.key;
+        return false;
+      }
       const version = versionAt(entry, revision);
       return version === undefined ? undefined : visit(version);
     });
+    return next;
+  }
+
+  /** Calls `visit` like {@linkcode range}, in portions. Keys may change in between. */
+  *walk(
+    { key, end }: Interval,
+    revision: number,
+    visit: (version: Version) => void,
+  ): Work<void> {
+    let from: string | undefined = key;
+    for (;;) {
+      from = this.range({ key: from, end }, revision, visit, PORTION);
+      if (from === undefined) return;
+      yield;
+    }
+  }
+
+  /** Calls `visit` with the changes of revisions that are not compacted, `first` to `last`, in portions. */
+  *walkChanges(first: number, last: number, visit: (change: Version) => void): Work<void> {
+    let seen = 0;
+    for (let at = first; at <= last; at++) {
+      for (const change of this.changesAt(at)) {
+        visit(change);
+        if (++seen % PORTION === 0) yield;
+      }
+    }
   }
 
   /** The changes of a revision that is not compacted. */
@@ -177,7 +222,7 @@ export class Mvcc {
     sub = this.#changes!.length,
   ): Version {
     const { key, createRevision, version, value, lease } = change;
-    const owner = entry ?? { key } as KeyEntry;
+    const owner = entry ?? { key, swept: -1 } as KeyEntry;
     const older = entry?.newest ?? null;
     const newest = {
       key,
@@ -230,7 +275,7 @@ export class Mvcc {
     if (this.#revision === revision && this.#compacted === compacted) return;
     if (this.#revision !== 1) throw new RangeError("a base follows a revision");
     this.#revision = revision;
-    this.#compacted = compacted;
+    this.#compacted = this.#swept = compacted;
     this.#logStart = revision + 1;
   }
 
@@ -256,55 +301,44 @@ export class Mvcc {
     // A compaction may have left nothing of its own revision.
     if (changes.length === 0) this.#skip();
     const made = this.end();
-    // What this revision replaced was compacted with the ones before.
+    // States this revision replaced were compacted with the ones before.
     if (revision === this.#compacted) made.forEach(({ entry }) => this.#forget(entry, revision));
     return made;
-  }
-
-  /**
-   * Calls `visit` with the states of at most `limit` keys, from `from` on, that are the oldest known
-   * and not newer than `revision`. Gives the key to go on with, if there are more.
-   */
-  oldest(
-    from: string,
-    revision: number,
-    limit: number,
-    visit: (version: Version) => void,
-  ): string | undefined {
-    let seen = 0;
-    let next: string | undefined;
-    this.#keys.visit(from, null, (entry) => {
-      if (seen++ === limit) {
-        next = entry.key;
-        return false;
-      }
-      const version = versionAt(entry, revision);
-      if (version !== undefined) visit(version);
-      return true;
-    });
-    return next;
   }
 
   // ---- compaction ------------------------------------------------------------------------------
 
   /**
-   * Drops the history before a revision. What was there at it can still be read.
+   * Ends the history before a revision, for good. What was there at it can still be read. The memory is
+   * free after {@linkcode sweep}.
    *
    * @throws {ServerFault} COMPACTED, FUTURE_REVISION.
    */
   compact(revision: number): void {
     if (revision <= this.#compacted) throw new ServerFault("COMPACTED");
     if (revision > this.#revision) throw new ServerFault("FUTURE_REVISION");
-    // Only keys that changed since the last compaction can have a history to drop. Entries of before
-    // may be out of use: a key that came back has another.
-    const touched = new Set<KeyEntry>();
-    for (let at = Math.max(this.#logStart, this.#compacted + 1); at <= revision; at++) {
-      for (const { entry } of this.changesAt(at)) touched.add(entry);
-    }
-    for (const entry of touched) this.#forget(entry, revision);
+    this.#compacted = revision;
+  }
+
+  /** Whether all states are dropped that were compacted. */
+  get swept(): boolean {
+    return this.#swept === this.#compacted;
+  }
+
+  /** Drops the states that were compacted. Before it ends, no other one may begin. */
+  *sweep(): Work<void> {
+    const revision = this.#compacted;
+    // Only keys that changed since the last compaction can have a history to drop, each once: an entry
+    // that is out of use then has changed no more, a key that came back has another.
+    const first = Math.max(this.#logStart, this.#swept + 1);
+    yield* this.walkChanges(first, revision, ({ entry }) => {
+      if (entry.swept === revision) return;
+      entry.swept = revision;
+      this.#forget(entry, revision);
+    });
     this.#log.splice(0, Math.max(0, revision - this.#logStart));
     this.#logStart = Math.max(this.#logStart, revision);
-    this.#compacted = revision;
+    this.#swept = revision;
   }
 
   /** Drops the states of a key that were replaced at a revision or before. */

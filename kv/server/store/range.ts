@@ -3,6 +3,7 @@
 import type { KeyValueMessage, RangeMessage } from "../../wire.ts";
 import { bytesOfKey, intervalOf } from "./key_text.ts";
 import type { Mvcc, Version } from "./mvcc.ts";
+import { finish, mapped, sorted, type Work } from "./work.ts";
 
 /** Numbers of `RangeRequest.SortOrder`. */
 const NONE = 0;
@@ -70,7 +71,7 @@ function orderOf({ sortOrder, sortTarget }: RangeMessage) {
   return sortTarget === KEY ? undefined : compare;
 }
 
-/** What a range gives, without the header. */
+/** The answer to a range, without the header. */
 export interface RangeAnswer {
   readonly kvs: readonly KeyValueMessage[];
   readonly more: boolean;
@@ -83,11 +84,16 @@ export interface RangeAnswer {
  * @throws {ServerFault} FUTURE_REVISION, COMPACTED.
  */
 export function readRange(mvcc: Mvcc, request: RangeMessage): RangeAnswer {
+  return finish(rangeWork(mvcc, request));
+}
+
+/** Reads a range like {@linkcode readRange}, in portions. */
+export function* rangeWork(mvcc: Mvcc, request: RangeMessage): Work<RangeAnswer> {
   const revision = mvcc.readable(Number(request.revision));
   const interval = intervalOf(request.key, request.rangeEnd);
   let count = 0;
   if (request.countOnly) {
-    mvcc.range(interval, revision, () => {
+    yield* mvcc.walk(interval, revision, () => {
       count++;
     });
     return { kvs: [], more: false, count: BigInt(count) };
@@ -95,22 +101,18 @@ export function readRange(mvcc: Mvcc, request: RangeMessage): RangeAnswer {
   const limit = request.limit > 0n ? Number(request.limit) : Infinity;
   const filter = filterOf(request);
   const order = orderOf(request);
-  // What is beyond the limit is counted and not kept, unless an order was asked for by name: like
+  // Keys beyond the limit are counted and not kept, unless an order was asked for by name: like
   // etcd, which with none cuts first and sorts then.
   const asked = request.sortOrder !== NONE && order !== undefined;
   const enough = filter === undefined && !asked ? limit : Infinity;
-  let found: Version[] = [];
-  mvcc.range(interval, revision, (version) => {
+  const all: Version[] = [];
+  yield* mvcc.walk(interval, revision, (version) => {
     count++;
-    if (found.length <= enough) found.push(version);
+    if (all.length <= enough && (filter === undefined || filter(version))) all.push(version);
   });
-  if (filter !== undefined) found = found.filter(filter);
-  if (order !== undefined) found.sort(order);
+  let found: readonly Version[] = order === undefined ? all : yield* sorted(all, order);
   const more = found.length > limit;
-  if (more) found.length = limit;
-  return {
-    kvs: found.map((version) => keyValue(version, !request.keysOnly)),
-    more,
-    count: BigInt(count),
-  };
+  if (more) found = found.slice(0, limit);
+  const kvs = yield* mapped(found, (version) => keyValue(version, !request.keysOnly));
+  return { kvs, more, count: BigInt(count) };
 }

@@ -19,20 +19,20 @@ type LeaseLookup = (id: bigint) => boolean;
 type Header = Pick<HeaderMessage, "revision">;
 type KeyValueAnswer = ReturnType<typeof keyValue>;
 
-/** What a put gives. */
+/** The answer to a put. */
 export interface PutAnswer {
   readonly header: Header;
   readonly prevKv?: KeyValueAnswer;
 }
 
-/** What a deletion gives. */
+/** The answer to a deletion. */
 export interface DeleteAnswer {
   readonly header: Header;
   readonly deleted: bigint;
   readonly prevKvs: readonly KeyValueAnswer[];
 }
 
-/** What an operation inside a transaction gives. */
+/** The answer to an operation inside a transaction. */
 interface OpAnswer {
   readonly response:
     | { readonly case: "responseRange"; readonly value: RangeAnswer & { readonly header: Header } }
@@ -41,7 +41,7 @@ interface OpAnswer {
     | { readonly case: "responseTxn"; readonly value: TxnAnswer };
 }
 
-/** What a transaction gives. */
+/** The answer to a transaction. */
 export interface TxnAnswer {
   readonly header: Header;
   readonly succeeded: boolean;

@@ -32,7 +32,7 @@ interface WatchOptions {
   readonly onReady: () => void;
 }
 
-/** What a watch reads. */
+/** A step of a watch: events, or the compaction that ended it. */
 export type WatchStep =
   | { readonly kind: "events"; readonly revision: number; readonly events: EventMessage[] }
   | { readonly kind: "compacted"; readonly compacted: number };

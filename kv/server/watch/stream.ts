@@ -7,6 +7,7 @@
 import type { EventMessage, WatchCreateMessage, WatchMessage } from "../../wire.ts";
 import type { ErrorReason } from "../../server_errors.ts";
 import { serverError } from "../../server_errors.ts";
+import { ready } from "../../../http/engine.ts";
 import { intervalOf } from "../store/key_text.ts";
 import type { Watcher, WatchHub } from "./hub.ts";
 
@@ -15,6 +16,9 @@ const NO_WATCH = -1n;
 
 /** Answers to requests that wait to be read before further requests are. */
 const MAX_UNREAD_ANSWERS = 1_000;
+
+/** Cost of a look at one watch, in items that are handed out: so many revisions may be looked at. */
+const READ_COST = 8;
 
 /** A response without the parts of the header that are the same in all. */
 interface WatchAnswer {
@@ -97,7 +101,11 @@ export class ServerWatchStream {
       for (;;) {
         const answer = this.#take();
         if (answer !== undefined) yield answer;
-        else if (this.#ended) {
+        else if (this.#ready.size > 0) {
+          // There may be many that are far behind, and have nothing to tell.
+          const turns = ready(READ_COST);
+          if (turns !== undefined) await turns;
+        } else if (this.#ended) {
           if (this.#error !== undefined) throw this.#error;
           return;
         } else await new Promise<void>((resolve) => this.#wake = resolve);
@@ -224,8 +232,7 @@ export class ServerWatchStream {
     }
     for (const watch of this.#ready) {
       this.#ready.delete(watch);
-      const response = this.#read(watch);
-      if (response !== undefined) return response;
+      return this.#read(watch);
     }
     return undefined;
   }

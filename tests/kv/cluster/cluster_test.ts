@@ -8,6 +8,7 @@ import {
 } from "@std/assert";
 import { delay } from "@std/async";
 import { kv } from "@sluice/sluice";
+import { listen } from "@sluice/sluice/kv/server";
 import { clientEndpoints } from "../../../kv/cluster/endpoints.ts";
 import { EtcdCluster } from "../../../support/cluster.ts";
 import { findEtcd } from "../../../support/etcd.ts";
@@ -174,6 +175,17 @@ Deno.test("members tell endpoints by the client's scheme; learners, strangers an
     "https://10.0.0.1:2380",
     "https://b.example:2379",
   ]);
+});
+
+Deno.test("sync() with a store in memory stays there; a stranger's address in memory is none", async () => {
+  await using store = listen({ addr: "memory:" });
+  await using other = listen({ addr: "memory:" });
+  await using client = kv.newClient({ endpoints: store });
+  assertEquals(await client.cluster.sync(), [store.addr]);
+  assertEquals(client.endpoints, [store.addr]);
+  await client.put({ key: "a", value: "1" });
+  const member = { ID: 1n, name: "a", peerURLs: [], clientURLs: [other.addr], isLearner: false };
+  assertEquals(clientEndpoints([member], false, [store.addr]), []);
 });
 
 Deno.test("endpoints are found by SRV records, those for TLS first", async () => {

@@ -324,3 +324,45 @@ Deno.test("a member that is not well says so", async () => {
     { etcdserver: "3.6.16", etcdcluster: "3.6.0", storage: "3.6.0" },
   ]);
 });
+
+Deno.test("a downgrade is validated, enabled once and cancelled, and changes nothing", async () => {
+  await using store = listen();
+  const ask = async (action: string, version?: string): Promise<string> => {
+    const { body } = await http.post(`http://${store.addr}/v3/maintenance/downgrade`, {
+      json: { action, version },
+      headers: { connection: "close" },
+    });
+    const { message, version: current } = JSON.parse(body);
+    return message ?? current;
+  };
+  const enabled = async (): Promise<unknown> => {
+    const { body } = await http.post(`http://${store.addr}/v3/maintenance/status`, {
+      json: {},
+      headers: { connection: "close" },
+    });
+    return JSON.parse(body).downgradeInfo;
+  };
+  const [format, target, running] = [
+    "etcdserver: wrong downgrade target version format",
+    "etcdserver: invalid downgrade target version",
+    "etcdserver: cluster has a downgrade job in progress",
+  ];
+  // As etcd 3.6.16 answered.
+  for (const good of ["3.5", "3.5.0", "3.5.7", "3.5.0-rc"]) {
+    assertEquals(await ask("VALIDATE", good), "3.6");
+  }
+  for (const bad of ["", "x", "3", "v3.5", "3.5.0.1"]) {
+    assertEquals(await ask("VALIDATE", bad), format, bad);
+  }
+  for (const bad of ["3.4.0", "3.6.0", "3.7.0", "2.5.0"]) {
+    assertEquals(await ask("ENABLE", bad), target, bad);
+  }
+  assertEquals(await ask("CANCEL"), "3.6");
+  assertEquals(await ask("ENABLE", "3.5.7"), "3.6");
+  assertEquals(await enabled(), { enabled: true, targetVersion: "3.5.0" });
+  assertEquals(await ask("ENABLE", "3.5.0"), running);
+  assertEquals(await ask("VALIDATE", "3.5.0"), running);
+  assertEquals(await ask("VALIDATE", "x"), format);
+  assertEquals(await ask("CANCEL"), "3.6");
+  assertEquals(await enabled(), {});
+});
