@@ -39,6 +39,7 @@ export {
 } from "./net/listen_options.ts";
 export { openListener } from "./net/listener.ts";
 export { isMemory } from "./net/memory_listener.ts";
+export { unixPath } from "./net/unix_address.ts";
 export { memorySocketPair } from "./net/memory_socket.ts";
 export type { Socket, SocketAddress, TlsInfo } from "./net/socket.ts";
 export { type ErrorListener, type Handler } from "./server/handler.ts";

@@ -1,4 +1,11 @@
-import { checkBoolean, checkOptions, isMemory, optionNames, parseAddr } from "../http/engine.ts";
+import {
+  checkBoolean,
+  checkOptions,
+  isMemory,
+  optionNames,
+  parseAddr,
+  unixPath,
+} from "../http/engine.ts";
 import type { ErrorReason } from "./server_errors.ts";
 
 /**
@@ -111,7 +118,7 @@ export function checkPlaintext(
 
 /** Whether a target is on this machine. */
 function isLocal(target: string): boolean {
-  if (target.startsWith("unix:") || isMemory(target)) return true;
+  if (isMemory(target) || unixPath(target) !== null) return true;
   const { hostname } = parseAddr(target.replace(/^dns:(\/\/[^/]*\/|\/\/)?/, ""));
   return /^(127\.\d+\.\d+\.\d+|::1|(.+\.)?localhost)$/i.test(hostname);
 }

@@ -5,7 +5,7 @@
  */
 import { lookup as systemLookup } from "node:dns/promises";
 import { isIP } from "node:net";
-import { type Lookup, parseAddr } from "../../http/engine.ts";
+import { type Lookup, parseAddr, unixPath } from "../../http/engine.ts";
 
 /** Where one connection of a target goes. */
 export interface Address {
@@ -41,8 +41,8 @@ const LOCAL = { authority: "localhost", tlsName: "localhost" };
 const MAX_ADDRESSES = 256;
 
 /**
- * Reads `host:port`, `dns://host:port`, `dns:///host:port`, `dns:host:port`, `unix:path`, or an
- * address in memory as `listen({ addr: "memory:" })` gave it: `memory:/1`.
+ * Reads `host:port`, `dns://host:port`, `dns:///host:port`, `dns:host:port`, `unix:path`,
+ * `unix-abstract:name`, or an address in memory as `listen({ addr: "memory:" })` gave it: `memory:/1`.
  * Throws `TypeError` on anything else.
  * {@link https://github.com/grpc/grpc/blob/master/doc/naming.md}
  */
@@ -57,10 +57,9 @@ export function parseTarget(text: string): Target {
   if (/^memory:\/./.test(text)) {
     return { text, address: { hostname: "", port: 0, path: text, ...LOCAL }, dns: false };
   }
-  const unix = /^unix:(?:\/\/)?(.+)$/.exec(text);
-  if (unix !== null) {
-    const address = { hostname: "", port: 0, path: unix[1]!, ...LOCAL };
-    return { text, address, dns: false };
+  const path = unixPath(text);
+  if (path !== null) {
+    return { text, address: { hostname: "", port: 0, path, ...LOCAL }, dns: false };
   }
   const dns = /^dns:(?:\/\/(?:[^/]*\/(?=[^/]))?|)/.exec(text);
   const authority = dns === null ? text : text.slice(dns[0].length).replace(/^\//, "");

@@ -72,9 +72,9 @@ export const OPTION_NAMES: readonly string[] = optionNames<ServerOptions>({
 
 /** A running gRPC server. */
 export interface GrpcServer extends AsyncDisposable {
-  /** `host:port` it listens on. */
+  /** `host:port` it listens on, `unix:path`, or its address in memory; clients take it as a target. */
   readonly addr: string;
-  /** The port it listens on. */
+  /** The port it listens on; 0 of Unix sockets and in memory. */
   readonly port: number;
   /** Replaces the certificates for handshakes from now on. Throws on a server without TLS. */
   setCerts(certs: readonly Certificate[]): void;

@@ -96,7 +96,10 @@ export interface ClientOptions extends Omit<RequestOptions, "signal" | "json"> {
   readonly lookup?: Lookup;
   /** Proxies. See `proxyFromEnv` for those the environment names. */
   readonly proxy?: ProxyConfig;
-  /** Path of a Unix socket all connections go to; URLs still give host and path. */
+  /**
+   * Path of a Unix socket all connections go to, or its address, `unix:/path` or
+   * `unix-abstract:name`; URLs still give host and path.
+   */
   readonly unixSocket?: string;
   /**
    * Bytes of a response's head, and of its trailers over HTTP/2: a longer one fails its request. Over

@@ -16,6 +16,7 @@ import {
 import type { Lookup } from "../net/dial.ts";
 import { checkProtocols } from "../net/listen_options.ts";
 import { checkPlatformWays } from "../net/platform_tls.ts";
+import { unixPath } from "../net/unix_address.ts";
 import { checkTls, type ClientEngine, type DialTlsOptions } from "../net/tls_options.ts";
 import { checkValues, CLIENT_NAMES } from "./check_options.ts";
 import type { ClientOptions } from "./options.ts";
@@ -95,7 +96,7 @@ export function poolOptions(options: ClientOptions): PoolOptions {
     connectTimeout: options.connectTimeout ?? DEFAULTS.connectTimeout,
     writeTimeout: options.writeTimeout ?? REQUEST_DEFAULTS.writeTimeout,
     alpnProtos,
-    unixSocket: options.unixSocket ?? null,
+    unixSocket: socketPath(options.unixSocket),
     lookup: options.lookup ?? null,
     maxHeaderBytes: options.maxHeaderBytes ?? DEFAULTS.maxHeaderBytes,
     http2: givenOptions(options.http2),
@@ -108,6 +109,11 @@ export function poolOptions(options: ClientOptions): PoolOptions {
       ...(options.key === undefined ? {} : { key: options.key }),
     },
   };
+}
+
+/** The path of a Unix socket, given as that or as an address. */
+function socketPath(given: string | undefined): string | null {
+  return given === undefined ? null : unixPath(given) ?? given;
 }
 
 /** Refuses the options that `Deno.connect`, `Deno.startTls` and `Deno.connectTls` cannot keep. */

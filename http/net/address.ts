@@ -7,7 +7,12 @@ export function plainAddress(hostname: string): string {
   return hostname.includes(":") ? MAPPED.exec(hostname)?.[1] ?? hostname : hostname;
 }
 
-/** `host:port` of an address, the path of a Unix socket, the name of one in memory. */
+/** The client's address without what tells its connections apart. */
+export function hostOf({ hostname, transport }: SocketAddress): string {
+  return transport === "tcp" ? hostname : hostname.replace(/#\d+$/, "");
+}
+
+/** `host:port` of an address, `unix:path` of a Unix socket, the name of one in memory. */
 export function formatAddress(address: SocketAddress): string {
   if (address.transport !== "tcp") return address.hostname;
   const host = plainAddress(address.hostname);

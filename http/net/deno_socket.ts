@@ -4,12 +4,13 @@
  * @module
  */
 import type { Socket, SocketAddress, TlsInfo } from "./socket.ts";
+import { unixAddress } from "./unix_address.ts";
 
 const NOWHERE: SocketAddress = { hostname: "", port: 0, transport: "tcp" };
 
 function denoAddress(addr: Deno.Addr): SocketAddress {
   if (addr.transport === "unix" || addr.transport === "unixpacket") {
-    return { hostname: addr.path, port: 0, transport: "unix" };
+    return { hostname: unixAddress(addr.path ?? ""), port: 0, transport: "unix" };
   }
   if (addr.transport === "tcp") {
     return { hostname: addr.hostname, port: addr.port, transport: "tcp" };
@@ -21,16 +22,23 @@ class DenoSocket implements Socket {
   readonly #conn: Deno.Conn;
   readonly tls: TlsInfo | null;
   readonly #onClosed: (() => void) | undefined;
+  readonly #remoteAddr: SocketAddress | undefined;
   #closed = false;
 
-  constructor(conn: Deno.Conn, tls: TlsInfo | null, onClosed?: () => void) {
+  constructor(
+    conn: Deno.Conn,
+    tls: TlsInfo | null,
+    onClosed?: () => void,
+    remoteAddr?: SocketAddress,
+  ) {
     this.#conn = conn;
     this.tls = tls;
     this.#onClosed = onClosed;
+    this.#remoteAddr = remoteAddr;
   }
 
   get remoteAddr(): SocketAddress {
-    return denoAddress(this.#conn.remoteAddr);
+    return this.#remoteAddr ?? denoAddress(this.#conn.remoteAddr);
   }
 
   get localAddr(): SocketAddress {
@@ -78,13 +86,14 @@ class DenoSocket implements Socket {
 
 /**
  * Wraps a Deno connection. Nagle's algorithm is switched off: the engine batches its writes itself.
- * `onClosed` is called when the socket is closed.
+ * `onClosed` is called when the socket is closed; `remoteAddr` is for peers without a name.
  */
 export function denoSocket(
   conn: Deno.Conn,
   tls: TlsInfo | null = null,
   onClosed?: () => void,
+  remoteAddr?: SocketAddress,
 ): Socket {
   if (tls === null && "setNoDelay" in conn) (conn as Deno.TcpConn).setNoDelay(true);
-  return new DenoSocket(conn, tls, onClosed);
+  return new DenoSocket(conn, tls, onClosed, remoteAddr);
 }

@@ -17,6 +17,7 @@ import type { ClientEngine, DialTlsOptions, Opening } from "./tls_options.ts";
 import { denoSocket } from "./deno_socket.ts";
 import { connectMemory, isMemory } from "./memory_listener.ts";
 import type { Socket } from "./socket.ts";
+import { unixAddress } from "./unix_address.ts";
 
 /**
  * The addresses of a host: IPv4 or IPv6, tried as RFC 8305 says, the first first. Called with IP
@@ -30,7 +31,7 @@ export interface DialOptions {
   readonly hostname: string;
   /** TCP port; unused with `path`. */
   readonly port: number;
-  /** Path of a Unix socket, or an address in memory (`memory:/1`). */
+  /** Path of a Unix socket, abstract ones behind a zero byte, or an address in memory (`memory:/1`). */
   readonly path?: string;
   /** TLS, or plain if not given. */
   readonly tls?: DialTlsOptions;
@@ -220,7 +221,7 @@ const LEAF_HINT =
   "the server shows an authority's certificate (CA:TRUE): issue a leaf certificate, basicConstraints CA:FALSE";
 
 function addressOf({ hostname, port, path }: DialOptions): string {
-  if (path !== undefined) return path;
+  if (path !== undefined) return isMemory(path) ? path : unixAddress(path);
   return hostname.includes(":") ? `[${hostname}]:${port}` : `${hostname}:${port}`;
 }
 

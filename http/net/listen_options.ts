@@ -13,10 +13,21 @@ export interface ListenOptions {
    * `host:port`, `:port` (every IPv4 interface), `[::1]:port`, `[::]:port` (every interface, of both
    * families where the system has it so); port 0 lets the system choose.
    *
+   * `unix:/path` listens on a Unix socket, `unix-abstract:name` on a name of Linux without a file. A
+   * socket's file that nobody listens on any more is replaced, any other refused; `close()` removes
+   * it. Needs permission to read and write the path beside that for the network.
+   *
    * `memory:` listens on an address of its own, `memory:/1`, that gRPC clients of this process can
    * dial, and nobody else: no port, no permission, no TLS.
    */
   readonly addr: string;
+  /**
+   * Permission bits of a Unix socket's file: who may write to it may connect. With `--allow-sys=umask`
+   * they hold from the first moment; without, a moment after the process's umask did.
+   *
+   * @default by the process's umask
+   */
+  readonly socketMode?: number;
   /** Serve TLS. @default {false} */
   readonly tls?: boolean;
   /**
@@ -53,9 +64,9 @@ export interface ListenOptions {
 
 /** An open port. */
 export interface Listener {
-  /** `host:port` it is bound to; in memory the name it was given. */
+  /** `host:port` it is bound to, `unix:path`, or in memory the name it was given. */
   readonly addr: string;
-  /** The bound port; 0 in memory. */
+  /** The bound port; 0 of Unix sockets and in memory. */
   readonly port: number;
   /**
    * Replaces the certificates for handshakes from now on; connections that are open stay. Throws on a
@@ -110,6 +121,7 @@ const MAX_BACKLOG = 2 ** 31 - 1;
 /** The names of {@linkcode ListenOptions}, for checks of options that extend them. */
 export const LISTEN_NAMES = {
   addr: true,
+  socketMode: true,
   tls: true,
   certs: true,
   alpnProtos: true,
@@ -129,8 +141,18 @@ export const PROTOCOLS: readonly string[] = ["h2", "http/1.1"];
  * @throws {TypeError} If an option cannot be used.
  */
 export function checkListenOptions(options: ListenOptions): void {
-  const { backlog, tls, alpnProtos, clientCa, requireClientCert, handshakeTimeout } = options;
+  const {
+    addr,
+    socketMode,
+    backlog,
+    tls,
+    alpnProtos,
+    clientCa,
+    requireClientCert,
+    handshakeTimeout,
+  } = options;
   checkCount("listen", "backlog", backlog, 1, MAX_BACKLOG);
+  checkCount("listen", "socketMode", socketMode, 0, 0o777);
   checkBoolean("listen", "tls", tls);
   checkBoolean("listen", "requireClientCert", requireClientCert);
   checkTime("listen", "handshakeTimeout", handshakeTimeout);
@@ -139,6 +161,9 @@ export function checkListenOptions(options: ListenOptions): void {
   const wrong = (rule: string, value: unknown) => {
     throw new TypeError(`Cannot listen as ${rule}: current value is ${value}`);
   };
+  if (socketMode !== undefined && !/^unix:/.test(addr)) {
+    wrong("socketMode is for the file of a Unix socket: set addr to unix:/path", socketMode);
+  }
   // A configuration that asks for certificates must not become a server that takes anyone.
   if (tls !== true && (requireClientCert === true || clientCa !== undefined)) {
     wrong("client certificates need TLS: set tls to true", tls);

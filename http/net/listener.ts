@@ -1,5 +1,6 @@
 /**
- * Accepts connections: TCP by `Deno.listen`, TLS as tls_listener.ts does, and those in memory.
+ * Accepts connections: TCP and Unix sockets by `Deno.listen`, TLS as tls_listener.ts does, and those in
+ * memory.
  *
  * @module
  */
@@ -7,7 +8,6 @@ import {
   type AcceptErrorHandler,
   type Admission,
   checkListenOptions,
-  joinAddr,
   type Listener,
   type ListenOptions,
   parseAddr,
@@ -15,9 +15,12 @@ import {
 import { denoSocket } from "./deno_socket.ts";
 import type { Socket } from "./socket.ts";
 import type { Clock } from "../time/clock.ts";
-import { acceptTcp, listenTcp } from "./tcp_listener.ts";
+import { hostOf } from "./address.ts";
+import { acceptConns, listenTcp, type Place, tcpPlace } from "./tcp_listener.ts";
 import { isMemory, memoryListener } from "./memory_listener.ts";
-import { tlsListener } from "./tls_listener.ts";
+import { tlsListener, tlsListenerOn } from "./tls_listener.ts";
+import { unixPath } from "./unix_address.ts";
+import { unixPlace } from "./unix_listener.ts";
 
 const EVERYBODY: Admission = { enter: () => true, leave: () => {} };
 
@@ -36,31 +39,36 @@ export function openListener(
     checkListenOptions(options);
     return memoryListener(options, onSocket, onError, admission);
   }
-  const { hostname, port } = parseAddr(options.addr);
+  const path = typeof options.addr === "string" ? unixPath(options.addr) : null;
+  const { hostname, port } = path === null ? parseAddr(options.addr) : NOWHERE;
   checkListenOptions(options);
-  const { backlog } = options;
-  if (options.tls === true) {
+  if (path === null && options.tls === true) {
     return tlsListener(options, clock, hostname, port, onSocket, onError, admission);
   }
-  return plainListener(clock, hostname, port, backlog, onSocket, onError, admission);
+  const place = path === null
+    ? tcpPlace(listenTcp(hostname, port, options.backlog))
+    : unixPlace(path, options.socketMode);
+  return options.tls === true
+    ? tlsListenerOn(place, options, clock, onSocket, onError, admission)
+    : plainListener(place, clock, onSocket, onError, admission);
 }
 
+const NOWHERE = { hostname: "", port: 0 };
+
 function plainListener(
+  place: Place,
   clock: Clock,
-  hostname: string,
-  port: number,
-  backlog: number | undefined,
   onSocket: (socket: Socket) => void,
   onError: AcceptErrorHandler,
   admission: Admission,
 ): Listener {
-  const listener = listenTcp(hostname, port, backlog);
-  const accepting = acceptTcp(
-    listener,
+  const accepting = acceptConns(
+    place,
     (conn) => {
-      const { hostname } = conn.remoteAddr as Deno.NetAddr;
-      if (!admission.enter(hostname, 0)) return conn.close();
-      const socket = denoSocket(conn, null, () => admission.leave(hostname));
+      const client = place.clientOf(conn);
+      const host = hostOf(client);
+      if (!admission.enter(host, 0)) return conn.close();
+      const socket = denoSocket(conn, null, () => admission.leave(host), client);
       try {
         onSocket(socket);
       } catch (error) {
@@ -72,8 +80,8 @@ function plainListener(
     clock,
   );
   return {
-    addr: joinAddr(listener.addr.hostname, listener.addr.port),
-    port: listener.addr.port,
+    addr: place.addr,
+    port: place.port,
     setCerts() {
       throw new TypeError(
         "Cannot set certificates as the server does not use TLS: set tls to true",

@@ -6,10 +6,11 @@
  */
 
 /**
- * Where a socket ends. For Unix sockets `hostname` is the path and `port` 0, in memory the address and 0.
+ * Where a socket ends. For Unix sockets `hostname` is `unix:path` and `port` 0, in memory the address
+ * and 0. Clients of both have no name: servers number them, `unix:path#1`.
  */
 export interface SocketAddress {
-  /** IP address, path of a Unix socket, or address in memory. */
+  /** IP address, address of a Unix socket, or address in memory. */
   readonly hostname: string;
   /** TCP port; 0 for others. */
   readonly port: number;

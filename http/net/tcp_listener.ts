@@ -1,10 +1,43 @@
 /**
- * Accepts TCP connections by `Deno.listen`.
+ * Accepts connections by `Deno.listen`.
  *
  * @module
  */
 import type { Clock } from "../time/clock.ts";
 import { type AcceptErrorHandler, joinAddr } from "./listen_options.ts";
+import type { SocketAddress } from "./socket.ts";
+
+/** Somewhere that connections come in. */
+export interface Place {
+  /** `host:port` it is bound to, or `unix:path`. */
+  readonly addr: string;
+  /** The bound port; 0 of a Unix socket. */
+  readonly port: number;
+  /** The next connection. */
+  accept(): Promise<Deno.Conn>;
+  /** Accepts no more. Returns what is to be called when no call of `accept` waits any longer. */
+  close(): () => void;
+  /** The client's address. */
+  clientOf(conn: Deno.Conn): SocketAddress;
+}
+
+/** A port that is open. */
+export function tcpPlace(listener: Deno.TcpListener): Place {
+  const { hostname, port } = listener.addr;
+  return {
+    addr: joinAddr(hostname, port),
+    port,
+    accept: () => listener.accept(),
+    close() {
+      listener.close();
+      return () => {};
+    },
+    clientOf(conn) {
+      const { hostname, port } = conn.remoteAddr as Deno.NetAddr;
+      return { hostname, port, transport: "tcp" };
+    },
+  };
+}
 
 /** Opens a port. Throws the system's error if it cannot be had. "" is every IPv4 interface. */
 export function listenTcp(
@@ -39,18 +72,18 @@ const ACCEPT_RETRY_MS = 50;
  * Hands every connection to `onConn` until `close`, which resolves when no more will come.
  * Connections live on.
  */
-export function acceptTcp(
-  listener: Deno.TcpListener,
-  onConn: (conn: Deno.TcpConn) => void,
+export function acceptConns(
+  place: Place,
+  onConn: (conn: Deno.Conn) => void,
   onError: AcceptErrorHandler,
   clock: Clock,
 ): { close(): Promise<void> } {
   let open = true;
   const loop = (async () => {
     while (open) {
-      let conn: Deno.TcpConn;
+      let conn: Deno.Conn;
       try {
-        conn = await listener.accept();
+        conn = await place.accept();
       } catch (error) {
         if (!open) return;
         onError(error, true);
@@ -59,7 +92,7 @@ export function acceptTcp(
       }
       try {
         // Of a client that vanishes while nothing is sent to it, TCP alone can tell.
-        conn.setKeepAlive(true);
+        if ("setKeepAlive" in conn) (conn as Deno.TcpConn).setKeepAlive(true);
         onConn(conn);
       } catch (error) {
         onError(error, true);
@@ -75,8 +108,9 @@ export function acceptTcp(
     async close() {
       if (!open) return;
       open = false;
-      listener.close();
+      const closed = place.close();
       await loop;
+      closed();
     },
   };
 }

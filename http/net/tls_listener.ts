@@ -29,7 +29,8 @@ import { denoSocket } from "./deno_socket.ts";
 import { nodeSocket } from "./node_socket.ts";
 import type { Socket, TlsInfo } from "./socket.ts";
 import type { Clock } from "../time/clock.ts";
-import { acceptTcp, listenTcp } from "./tcp_listener.ts";
+import { acceptConns, listenTcp, type Place, tcpPlace } from "./tcp_listener.ts";
+import { hostOf } from "./address.ts";
 
 /** Opens a port for TLS. Throws at once if the certificates or the port cannot be had. */
 export function tlsListener(
@@ -45,7 +46,12 @@ export function tlsListener(
   const { server } = acceptor;
   const bound = bind(server, hostname, port, options.backlog);
   if (bound === null) {
-    return throughScript(acceptor, clock, hostname, port, options.backlog, onError);
+    return throughScript(
+      acceptor,
+      clock,
+      tcpPlace(listenTcp(hostname, port, options.backlog)),
+      onError,
+    );
   }
   server.on("error", (error) => onError(error, true));
   let closing: Promise<void> | null = null;
@@ -62,20 +68,40 @@ export function tlsListener(
   };
 }
 
+/** Serves TLS where connections come in already. */
+export function tlsListenerOn(
+  place: Place,
+  options: ListenOptions,
+  clock: Clock,
+  onSocket: (socket: Socket) => void,
+  onError: AcceptErrorHandler,
+  admission: Admission,
+): Listener {
+  try {
+    const acceptor = new TlsAcceptor(options, onSocket, onError, admission);
+    return throughScript(acceptor, clock, place, onError);
+  } catch (error) {
+    place.close();
+    throw error;
+  }
+}
+
 /** The way without anything undocumented. */
 function throughScript(
   acceptor: TlsAcceptor,
   clock: Clock,
-  hostname: string,
-  port: number,
-  backlog: number | undefined,
+  place: Place,
   onError: AcceptErrorHandler,
 ): Listener {
-  const listener = listenTcp(hostname, port, backlog);
-  const accepting = acceptTcp(listener, (conn) => acceptor.wrap(denoSocket(conn)), onError, clock);
+  const accepting = acceptConns(
+    place,
+    (conn) => acceptor.wrap(denoSocket(conn, null, undefined, place.clientOf(conn))),
+    onError,
+    clock,
+  );
   return {
-    addr: joinAddr(listener.addr.hostname, listener.addr.port),
-    port: listener.addr.port,
+    addr: place.addr,
+    port: place.port,
     setCerts: (certs) => acceptor.setCerts(certs),
     close() {
       acceptor.giveUp();
@@ -142,7 +168,7 @@ class TlsAcceptor {
   /** A connection costs from its handshake on, so it counts from there. */
   #admit(key: unknown, raw: NodeSocket | NodeDuplex): boolean {
     const hostname = raw instanceof NodeDuplex
-      ? raw.socket.remoteAddr.hostname
+      ? hostOf(raw.socket.remoteAddr)
       : raw.remoteAddress ?? "";
     if (!this.#admission.enter(hostname, this.#handshaking.size)) {
       raw.destroy();

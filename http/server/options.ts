@@ -63,9 +63,9 @@ export type PlatformServer = Omit<HttpServer, "connections">;
 
 /** A running server. */
 export interface HttpServer extends AsyncDisposable {
-  /** `host:port` it listens on. */
+  /** `host:port` it listens on, `unix:path`, or its address in memory. */
   readonly addr: string;
-  /** The port it listens on. */
+  /** The port it listens on; 0 of Unix sockets and in memory. */
   readonly port: number;
   /** Connections open now. */
   readonly connections: number;

@@ -132,7 +132,7 @@ export class Server implements AsyncDisposable {
     );
   }
 
-  /** `host:port` it listens on. */
+  /** `host:port` it listens on, `unix:path`, or its address in memory. */
   get addr(): string {
     return this.#listener.addr;
   }

@@ -50,7 +50,7 @@ export class Store implements AsyncDisposable {
     storeOf = (node, server, faults) => new Store(node, server, faults);
   }
 
-  /** `host:port` it listens on, or its address in memory. Clients take the store itself, too. */
+  /** `host:port` it listens on, `unix:path`, or its address in memory. Clients take the store itself, too. */
   get addr(): string {
     return this.#server.addr;
   }
@@ -165,6 +165,6 @@ export function listenAt(clock: Clock | undefined, options: StoreOptions = {}): 
     throw error;
   }
   const scheme = options.tls === true ? "https://" : "http://";
-  node.clientUrls = [server.addr.startsWith("memory:") ? server.addr : scheme + server.addr];
+  node.clientUrls = [server.port === 0 ? server.addr : scheme + server.addr];
   return storeOf(node, server, faults);
 }

@@ -21,7 +21,8 @@ import { DEFAULT_LIMITS, type StoreLimits } from "./limits.ts";
 /** Settings of {@linkcode listen}. Those of TLS are as in `grpc.listen`. */
 export interface StoreOptions extends Partial<Omit<ListenOptions, "alpnProtos">> {
   /**
-   * `host:port` to listen on, or `memory:` for clients of this process alone, without a port.
+   * `host:port` to listen on, `unix:/path`, or `memory:` for clients of this process alone, without a
+   * port.
    * @default {"127.0.0.1:0"}
    */
   readonly addr?: string;
