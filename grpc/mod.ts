@@ -6,6 +6,7 @@
  *
  * ```text
  * mod   the door
+ * reflect   services learnt from their server
  * client  server  interceptors   from a target to an answer, from a request to its handler, around both
  * balancing   connections, and which of them gets a call
  * resolve   from a target or a resolver to addresses
@@ -55,6 +56,8 @@ export { deadlineBounds, type DeadlineOptions } from "./interceptors/deadline_bo
 export { validation, type ValidationOptions } from "./interceptors/validation.ts";
 export { Health, type HealthStatus, MAX_LISTED_SERVICES } from "./server/health.ts";
 export { reflection } from "./server/reflection.ts";
+export { type ReflectLimits, type ReflectOptions } from "./reflect/options.ts";
+export { reflect, type Reflected } from "./reflect/reflected.ts";
 export {
   type Handlers,
   type HandlersFor,

@@ -152,6 +152,10 @@ const DOORS: Record<string, Door | readonly Door[]> = {
   "grpc.TlsOptions": (bag) => closed(grpc.newClient({ targets: ["127.0.0.1:1"], tls: bag })),
   "grpc.BackoffOptions": (bag) =>
     closed(grpc.newClient({ targets: ["127.0.0.1:1"], backoff: bag as never })),
+  "grpc.ReflectOptions": async (bag) =>
+    closed(await grpc.reflect("127.0.0.1:1", { services: [], ...bag })),
+  "grpc.ReflectLimits": async (bag) =>
+    closed(await grpc.reflect("127.0.0.1:1", { services: [], limits: bag })),
   "grpc.ResolveOptions": (bag) =>
     closed(grpc.newClient({ targets: ["127.0.0.1:1"], resolve: bag } as never)),
   "grpc.ServiceConfig": (bag) =>

@@ -51,7 +51,8 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "attempt.ts": "",
   },
   grpc: {
-    "mod.ts": "client server interceptors balancing resolve config web wire",
+    "mod.ts": "reflect client server interceptors balancing resolve config web wire",
+    reflect: "client server wire",
     interceptors: "wire",
     client: "balancing resolve config wire codec",
     balancing: "resolve config wire",
