@@ -7,6 +7,7 @@
  * mod  engine   the doors: names for users, and for grpc and kv
  * client  server   a request from options to an answer; a connection from accept to drain
  * h1  h2  websocket   the protocols, without a role
+ * telemetry   spans, metrics and carried contexts, by OpenTelemetry
  * net  coding  hpack   byte pipes, dialling and TLS; content codings; header compression
  * message  time  attempt   what both versions and both roles know; timers; errors as values
  * ```
@@ -69,4 +70,5 @@ export {
   type SessionOptions as Http2Options,
 } from "./h2/mod.ts";
 export { Mountable } from "./server/mountable.ts";
+export { type TelemetryOptions } from "./telemetry/telemetry.ts";
 export { type PeerCertificate } from "./net/socket.ts";

@@ -79,6 +79,7 @@ export const CLIENT_NAMES: readonly string[] = optionNames<ClientOptions>({
   maxHeaderBytes: true,
   http2: true,
   headers: true,
+  telemetry: true,
   engine: true,
 });
 

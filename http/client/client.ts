@@ -14,6 +14,7 @@ import { flattenHeaders, type HeadersInput } from "../message/headers.ts";
 import type { Inspect } from "../message/inspect.ts";
 import { quiet } from "../message/promise.ts";
 import { parseTarget } from "../message/url.ts";
+import { telemetryOf } from "../telemetry/telemetry.ts";
 import { SYSTEM_TIME, type Time } from "../time/time.ts";
 import { fair, ready } from "../time/turn.ts";
 import { readArguments, readStreamArguments } from "./arguments.ts";
@@ -21,6 +22,7 @@ import { Cancellation } from "./cancellation.ts";
 import { checkSendOptions } from "./check_options.ts";
 import { readContent, takeText } from "./content.ts";
 import { LENGTH_FROM_BODY } from "./exchange.ts";
+import type { FollowedRequest } from "./followed_request.ts";
 import type { ClientOptions, RequestOptions, SendOptions, StreamOptions } from "./options.ts";
 import { Pool } from "./pool.ts";
 import { poolOptions } from "./pool_options.ts";
@@ -52,7 +54,8 @@ export class Client implements AsyncDisposable {
   constructor(options: ClientOptions = {}) {
     const time = times.get(options) ?? SYSTEM_TIME;
     const pool = new Pool(poolOptions(options), time);
-    this.#parts = { pool, proxy: options.proxy, time };
+    const telemetry = telemetryOf("make client", options.telemetry);
+    this.#parts = { pool, proxy: options.proxy, time, telemetry };
     this.#defaults = resolve(options, REQUEST_DEFAULTS);
     this.#headers = flattenHeaders(options.headers);
   }
@@ -202,8 +205,8 @@ export class Client implements AsyncDisposable {
     const options = resolve(given.options, this.#defaults);
     const head = checkHead(given.headers, target, null, this.#headers, false);
     const cancellation = new Cancellation(options.signal, options.timeout, this.#parts.time);
+    const run = this.#run(options, cancellation, head, NO_BODY);
     try {
-      const run = this.#run(options, cancellation, head, NO_BODY);
       const exchange = await run.open(
         { method, target, fields: head.fields, body: true },
         head.declared >= 0 ? head.declared : LENGTH_FROM_BODY,
@@ -212,10 +215,11 @@ export class Client implements AsyncDisposable {
         decompress: given.options.decompress ?? false,
         maxResponseBytes: options.maxStreamBytes,
         onDownload: options.onDownload,
-        onClosed: () => cancellation.release(),
+        onClosed: onClosedOf(cancellation, run.followed),
       };
       return clientStream(exchange, settings, target.href, 0, null);
     } catch (error) {
+      run.followed?.over(error);
       cancellation.release();
       throw error;
     }
@@ -238,7 +242,7 @@ export class Client implements AsyncDisposable {
         decompress: options.decompress,
         maxResponseBytes: options.maxStreamBytes,
         onDownload: options.onDownload,
-        onClosed: () => cancellation.release(),
+        onClosed: onClosedOf(cancellation, answer.followed),
       };
       return clientStream(answer.exchange, settings, answer.url, answer.redirects, answer.head);
     } catch (error) {
@@ -329,14 +333,17 @@ export class Client implements AsyncDisposable {
     }
     const options = resolve(given.options, this.#defaults);
     const cancellation = new Cancellation(options.signal, options.timeout, this.#parts.time);
+    let followed: FollowedRequest | null = null;
     try {
       let body = bodyOf(given.body, given.options.json);
       if (body instanceof Promise) body = await body;
       const answer = await this.#follow(method, url, given.headers, body, options, cancellation);
       const { exchange, head } = answer;
+      followed = answer.followed;
       const text = takeText(answer, options);
       // Trailers come behind the content.
       const content = text === null ? await readContent(answer, options) : text;
+      followed?.over();
       return httpResponse(
         head.status,
         exchange.version,
@@ -347,6 +354,7 @@ export class Client implements AsyncDisposable {
         content,
       );
     } catch (error) {
+      followed?.over(error);
       dropBody(given.body, error);
       // A loop of calls that fail at once keeps nobody from their turns. `fair` would cost those that
       // succeed a twelfth of their time.
@@ -356,6 +364,19 @@ export class Client implements AsyncDisposable {
       cancellation.release();
     }
   }
+}
+
+/** Ends what belongs to an exchange with its stream. */
+function onClosedOf(
+  cancellation: Cancellation,
+  followed: FollowedRequest | null,
+): (status: number, failure: unknown) => void {
+  return (status, failure) => {
+    cancellation.release();
+    if (followed === null) return;
+    followed.answered(status);
+    followed.over(failure);
+  };
 }
 
 /** The body a request is told of, in one place or the other. */

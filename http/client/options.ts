@@ -10,6 +10,7 @@ import type { Lookup } from "../net/dial.ts";
 import type { ProxyConfig } from "./proxy.ts";
 import type { RetryOptions } from "./retry.ts";
 import type { Progress } from "./stream.ts";
+import type { TelemetryOptions } from "../telemetry/telemetry.ts";
 
 /** Settings of one request. Those of the client are the defaults. */
 export interface RequestOptions {
@@ -110,6 +111,12 @@ export interface ClientOptions extends Omit<RequestOptions, "signal" | "json"> {
   readonly http2?: SessionOptions;
   /** Header fields sent with every request that does not give them. */
   readonly headers?: { readonly [name: string]: string };
+  /**
+   * Spans and metrics of the requests, by OpenTelemetry: true, false, or makers of one's own. Not given,
+   * they are made if a provider is registered when the client is made, as with `OTEL_DENO=true`; true
+   * also takes one that is registered later (docs/telemetry.md).
+   */
+  readonly telemetry?: boolean | TelemetryOptions;
   /**
    * `"own"`: connections by whatever suits. `"deno"`: by `Deno.connect`, `Deno.startTls` and
    * `Deno.connectTls` alone; options that these cannot keep are refused by name (docs/engines.md).

@@ -18,6 +18,7 @@ import { checkProtocols } from "../net/listen_options.ts";
 import { checkPlatformWays } from "../net/platform_tls.ts";
 import { unixPath } from "../net/unix_address.ts";
 import { checkTls, type ClientEngine, type DialTlsOptions } from "../net/tls_options.ts";
+import { checkTelemetry } from "../telemetry/telemetry.ts";
 import { checkValues, CLIENT_NAMES } from "./check_options.ts";
 import type { ClientOptions } from "./options.ts";
 import { checkProxy } from "./proxy.ts";
@@ -81,6 +82,7 @@ export function poolOptions(options: ClientOptions): PoolOptions {
   const alpnProtos = options.alpnProtos ?? DEFAULTS.alpnProtos;
   checkProtocols(what, alpnProtos);
   checkTls(options, what);
+  checkTelemetry(what, options.telemetry);
   checkChoice(what, "engine", options.engine, ["own", "deno"]);
   if (options.engine === "deno") checkPlatform(what, options);
   if (options.proxy !== undefined) {

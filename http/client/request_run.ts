@@ -8,10 +8,12 @@ import type { ConnectionLostError } from "../message/error.ts";
 import { fieldOf } from "../message/headers.ts";
 import { isThenable } from "../message/tell.ts";
 import { maskUserinfo } from "../message/url.ts";
+import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { Time } from "../time/time.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { drainOrAbort } from "./drain_or_abort.ts";
 import { type ClientExchange, type IncomingHead, LENGTH_FROM_BODY } from "./exchange.ts";
+import { FollowedRequest } from "./followed_request.ts";
 import type { Pool } from "./pool.ts";
 import { type ProxyConfig, proxyFor } from "./proxy.ts";
 import { QueuedRequest } from "./queued_request.ts";
@@ -34,6 +36,8 @@ export interface ClientParts {
   readonly pool: Pool;
   readonly proxy: ProxyConfig | undefined;
   readonly time: Time;
+  /** Null: requests are not followed. */
+  readonly telemetry: Telemetry | null;
 }
 
 /** The answer of an exchange: its head is here, its body comes. */
@@ -48,6 +52,8 @@ export interface LastAnswer extends Answer {
   readonly url: string;
   /** Redirects followed before. */
   readonly redirects: number;
+  /** Is told of its end. */
+  readonly followed: FollowedRequest | null;
 }
 
 /** See the module. */
@@ -58,6 +64,9 @@ export class RequestRun {
   readonly #head: CheckedHead;
   /** None once a redirect dropped it. */
   #body: RequestBody;
+  /** The request that is on its way, where requests are followed. */
+  #followed: FollowedRequest | null = null;
+  #sent = 0;
 
   constructor(
     client: ClientParts,
@@ -73,6 +82,11 @@ export class RequestRun {
     this.#body = body;
   }
 
+  /** The request that is on its way, where requests are followed. */
+  get followed(): FollowedRequest | null {
+    return this.#followed;
+  }
+
   /** Follows redirects from `hop` on. */
   async follow(hop: Hop): Promise<LastAnswer> {
     let chain: RedirectChain | null = null;
@@ -80,20 +94,26 @@ export class RequestRun {
       const { exchange, head } = await this.#attempts(hop);
       const location = fieldOf(head.fields, "location");
       if (this.#options.redirect === "manual" || !redirects(head.status, location)) {
-        return { exchange, head, url: hop.target.href, redirects: count };
+        return this.#last(exchange, head, hop, count);
       }
       try {
         chain ??= new RedirectChain(this.#options, hop);
         const next = await this.#next(chain, hop, head, location);
-        if (next === null) return { exchange, head, url: hop.target.href, redirects: count };
+        if (next === null) return this.#last(exchange, head, hop, count);
         await drainOrAbort(exchange, head, this.#client.time);
+        this.#followed?.over();
         hop = next;
         if (!hop.body) this.#body = NO_BODY;
       } catch (error) {
         exchange.abort(error as Error);
+        this.#followed?.over();
         throw error;
       }
     }
+  }
+
+  #last(exchange: ClientExchange, head: IncomingHead, hop: Hop, redirects: number): LastAnswer {
+    return { exchange, head, url: hop.target.href, redirects, followed: this.#followed };
   }
 
   /** Where a redirect leads; null if the caller does not want to go there. */
@@ -144,6 +164,7 @@ export class RequestRun {
         const opened = this.open(hop, length);
         exchange = opened instanceof Promise ? await opened : opened;
         const head = await this.#send(exchange);
+        this.#followed?.answered(head.status);
         const answer = { exchange, head };
         if (policy === null || attempt > policy.limit || !policy.statuses.includes(head.status)) {
           return answer;
@@ -152,7 +173,9 @@ export class RequestRun {
         wait = backoff(policy, attempt, asked, Math.random());
         if (wait === null) return answer;
         await drainOrAbort(exchange, head, this.#client.time);
+        this.#followed?.over();
       } catch (error) {
+        this.#followed?.over(error);
         this.#cancellation.check();
         if (replayable && isStale(error, exchange, hop.method, hop.fields)) {
           const most = (error as ConnectionLostError).requestSent === "maybe"
@@ -197,7 +220,11 @@ export class RequestRun {
    */
   open(hop: Hop, length: number): ClientExchange | Promise<ClientExchange> {
     this.#cancellation.check();
-    const { pool, proxy: proxies } = this.#client;
+    const { pool, proxy: proxies, telemetry, time } = this.#client;
+    if (telemetry !== null) {
+      this.#followed = new FollowedRequest(telemetry, time.clock, hop, this.#sent++);
+      hop = this.#followed.hop;
+    }
     const { target } = hop;
     const proxy = proxyFor(target, proxies);
     const start = outgoingHead(
@@ -210,12 +237,14 @@ export class RequestRun {
     this.#cancellation.where = target.origin;
     const opened = pool.open({ target, proxy }, start, this.#options);
     if (opened instanceof QueuedRequest) return this.#queued(opened);
+    this.#followed?.opened(opened);
     this.#cancellation.attach(opened);
     return opened;
   }
 
   async #queued(request: QueuedRequest): Promise<ClientExchange> {
     const exchange = await this.#cancellation.during(request.cancel, request.exchange);
+    this.#followed?.opened(exchange);
     this.#cancellation.attach(exchange);
     return exchange;
   }

@@ -43,8 +43,8 @@ interface StreamSettings {
   /** Bytes of the (decoded) response at most; 0: no limit. */
   readonly maxResponseBytes: number;
   readonly onDownload: ((progress: Progress) => unknown) | undefined;
-  /** Called once when the exchange is over. */
-  readonly onClosed: (() => void) | undefined;
+  /** Called once when the exchange is over, with its status, and with why it failed if it did. */
+  readonly onClosed: ((status: number, failure: unknown) => void) | undefined;
 }
 
 /** Makes the stream of an exchange; `head` if the response's is here already, and the request at its end. */
@@ -239,7 +239,7 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
 
   #fail(error: unknown): void {
     this.#failure ??= error;
-    this.#finish();
+    this.#finish(error);
   }
 
   #open(head: IncomingHead): PieceSource {
@@ -371,10 +371,10 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
     }
   }
 
-  #finish(): void {
+  #finish(failure: unknown = null): void {
     if (this.#over) return;
     this.#over = true;
-    this.#settings.onClosed?.();
+    this.#settings.onClosed?.(this.status, failure);
   }
 
   /** Gives up what has not been read. May be called again. */
@@ -383,7 +383,8 @@ export class ClientStream implements AsyncIterable<Uint8Array>, Disposable {
     this.#failure = new TypeError("Cannot read as the stream was closed");
     this.#exchange.abort(new StreamResetError(ErrorCode.CANCEL, "local", "the stream was closed"));
     this.#stop?.();
-    this.#finish();
+    // Who has seen the head may well not want the rest.
+    this.#finish(this.#head === null ? this.#failure : null);
   }
 
   /** Text for `console.log`. */

@@ -12,7 +12,6 @@ import { checkEnd, checkSent, isBodiless, responseFraming } from "../message/bod
 import { isConnectionField } from "../message/connection_fields.ts";
 import { StreamResetError, TimeoutError } from "../message/error.ts";
 import { ErrorCode } from "../message/error_code.ts";
-import { step } from "../message/exchange_state.ts";
 import { fieldOf, type FlatHeaders, flattenHeaders, webHeaders } from "../message/headers.ts";
 import { MessageError } from "../message/message_error.ts";
 import { BodyTooLargeError } from "../message/error.ts";
@@ -380,7 +379,7 @@ export class FetchStream extends ServerStream {
     }
     // As in `sendHead`: one control character more would end the process.
     flattenHeaders(response.headers);
-    this.out = step(this.out, "switch");
+    this.switched();
     this.#answer = OVER;
     this.#resolve(response);
   }

@@ -5,7 +5,6 @@
  */
 import { StreamResetError } from "../message/error.ts";
 import { ErrorCode } from "../message/error_code.ts";
-import { step } from "../message/exchange_state.ts";
 import type { FlatHeaders, HeaderObject } from "../message/headers.ts";
 import type { Flush } from "../h1/flush.ts";
 import type { BodyEvents, IncomingBody } from "../h1/incoming_body.ts";
@@ -213,7 +212,7 @@ export class H1ServerStream extends ServerStream implements BodyEvents {
     const { method, header, head: { minor } } = this;
     const upgrading = acceptWebSocket({ method, minor, header }, options, (fields, upgraded) => {
       if (this.responded) throw new TypeError("Cannot upgrade as the request was answered");
-      this.out = step(this.out, "switch");
+      this.switched();
       this.#inform(101, fields);
       this.#connection.upgrade(upgraded);
     });

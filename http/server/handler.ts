@@ -7,7 +7,7 @@ import { TimeoutError } from "../message/error.ts";
 import { MessageError } from "../message/message_error.ts";
 import { printable, tellError } from "../message/tell.ts";
 import { BodyTooLargeError } from "../message/error.ts";
-import { responseFault, retract, type ServerStream, upgradeOf } from "./stream.ts";
+import { responseFault, retract, type ServerStream, tellFollower, upgradeOf } from "./stream.ts";
 import { closeFailed } from "./websocket.ts";
 import { HandshakeError } from "../websocket/handshake.ts";
 
@@ -115,6 +115,7 @@ function failed(
   onError: ErrorListener | null | undefined,
 ): void {
   const status = statusOf(stream, error);
+  if (status === 500) tellFollower(stream, error);
   // A client that went away or broke the rules is no error of the handler.
   if (status === 500 && !stream.aborted) {
     tellError(

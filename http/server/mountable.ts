@@ -9,6 +9,7 @@ import type { ErrorListener } from "./handler.ts";
 import type { Time } from "../time/time.ts";
 import type { ServerLimits } from "./limits.ts";
 import type { ServerStream } from "./stream.ts";
+import type { ServerWatch } from "./watch.ts";
 
 /** Lent by a server to those who run handlers on it. */
 export interface HandlerHost {
@@ -21,6 +22,8 @@ export interface HandlerHost {
   handlerEnded(): void;
   /** See `onError` of {@linkcode ServerOptions}. */
   readonly onError: ErrorListener | null | undefined;
+  /** Who follows the calls of the server; null: nobody does. */
+  readonly watch: ServerWatch | null;
 }
 
 /** Is asked for each exchange before the handler. */
@@ -40,6 +43,7 @@ export interface ExchangeRouter {
     stream: ServerStream,
     onError: ErrorListener | null | undefined,
     time: Time,
+    watch: ServerWatch | null,
   ): Promise<void> | null;
 }
 

@@ -18,6 +18,7 @@ import type { Certificate } from "../net/certificate.ts";
 import { LISTEN_NAMES, type ListenOptions } from "../net/listen_options.ts";
 import { checkMountable, type Mountable } from "./mountable.ts";
 import type { ServerStream } from "./stream.ts";
+import { checkTelemetry, type TelemetryOptions } from "../telemetry/telemetry.ts";
 
 /** Configuration of {@linkcode listen}. */
 export interface ServerOptions extends ListenOptions {
@@ -51,6 +52,12 @@ export interface ServerOptions extends ListenOptions {
    * HTTP/2 a malformed request is reset instead (RFC 9113 §8.1.1). Not printed without it.
    */
   readonly onBadRequest?: ((error: MessageError, remoteAddr: string) => unknown) | null;
+  /**
+   * Spans and metrics of the requests, by OpenTelemetry: true, false, or makers of one's own. Not given,
+   * they are made if a provider is registered when the server is made, as with `OTEL_DENO=true`; true
+   * also takes one that is registered later (docs/telemetry.md).
+   */
+  readonly telemetry?: boolean | TelemetryOptions;
   /**
    * `"own"`: this module's engine. `"deno"`: the platform's `Deno.serve`; options, limits and calls
    * that it cannot keep are refused by name (docs/engines.md). @default {"own"}
@@ -97,6 +104,7 @@ export const NAMES: readonly string[] = optionNames<ServerOptions>({
   http2: true,
   onError: true,
   onBadRequest: true,
+  telemetry: true,
   engine: true,
 });
 
@@ -117,5 +125,6 @@ export function checkServerOptions(options: ServerOptions): void {
   checkSessionOptions("listen", options.http2);
   checkCallback("listen", "onError", options.onError);
   checkCallback("listen", "onBadRequest", options.onBadRequest);
+  checkTelemetry("listen", options.telemetry);
   checkChoice("listen", "engine", options.engine, ["own", "deno"]);
 }

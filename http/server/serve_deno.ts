@@ -6,6 +6,7 @@
 import { checkPair } from "../net/certificate.ts";
 import { readFetchHead } from "./fetch_head.ts";
 import { FetchStream } from "./fetch_stream.ts";
+import { followExchange } from "./followed_exchange.ts";
 import { type ErrorListener, type Handler, runHandler } from "./handler.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
 import type { PlatformServer, ServerOptions } from "./options.ts";
@@ -19,6 +20,8 @@ import { formatAddress } from "../net/address.ts";
 import { Countdown } from "../time/countdown.ts";
 import { SYSTEM_TIME, type Time } from "../time/time.ts";
 import type { ServerStream } from "./stream.ts";
+import { checkTelemetry, telemetryOf, type TelemetryOptions } from "../telemetry/telemetry.ts";
+import { type ServerWatch, watchOf } from "./watch.ts";
 
 /** A handler of `Deno.serve`. */
 type FetchHandler = (request: Request, info?: Deno.ServeHandlerInfo) => Promise<Response>;
@@ -36,6 +39,8 @@ export interface FetchHandlerOptions {
   readonly compress?: boolean;
   /** Called with what handlers throw, and the stream; printed without it; null silences. */
   readonly onError?: ((error: unknown, stream?: ServerStream) => unknown) | null;
+  /** See `telemetry` of {@linkcode listen}. What the platform's server shows itself is not shown twice. */
+  readonly telemetry?: boolean | TelemetryOptions;
 }
 
 /** Limits this module keeps around the platform's server. */
@@ -72,6 +77,7 @@ class Dispatcher {
   readonly #router: ExchangeRouter | undefined;
   readonly #compress: boolean;
   readonly #onError: ErrorListener | null | undefined;
+  readonly #watch: ServerWatch | null;
   readonly #running = new Set<FetchStream>();
   #onIdle: (() => void) | null = null;
   /** Where the server listens, if that is one address. */
@@ -81,7 +87,7 @@ class Dispatcher {
     handler: Handler | undefined,
     limits: Required<ServerLimits>,
     time: Time,
-    { registrar, compress = false, onError }: FetchHandlerOptions,
+    { registrar, compress = false, onError, telemetry }: FetchHandlerOptions,
   ) {
     this.#handler = handler === undefined ? NOT_FOUND : withUpgrades(handler);
     this.#limits = limits;
@@ -89,6 +95,7 @@ class Dispatcher {
     this.#router = checkMountable("make a handler", registrar);
     this.#compress = compress;
     this.#onError = onError;
+    this.#watch = watchOf(telemetryOf("make a handler", telemetry));
   }
 
   /** Handlers at work now. */
@@ -126,13 +133,15 @@ class Dispatcher {
   #handle(stream: FetchStream): Promise<void> | undefined {
     let routed: Promise<void> | null;
     try {
-      routed = this.#router?.routeExchange(stream, this.#onError, this.#time) ?? null;
+      routed = this.#router?.routeExchange(stream, this.#onError, this.#time, this.#watch) ?? null;
     } catch (error) {
       return runHandler(() => Promise.reject(error), stream, this.#onError);
     }
     if (routed !== null) return runHandler(() => routed, stream, this.#onError);
     if (this.#compress) stream.compress = true;
-    return runHandler(this.#handler, stream, this.#onError);
+    const run = () => runHandler(this.#handler, stream, this.#onError);
+    const followed = followExchange(this.#watch, stream, this.#time.clock, true);
+    return followed === null ? run() : followed.run(run);
   }
 
   #ended(stream: FetchStream): void {
@@ -209,6 +218,7 @@ export function fetchHandlerAt(
   checkOptions("make a handler", FETCH_NAMES, options);
   checkBoolean("make a handler", "compress", options.compress);
   checkCallback("make a handler", "onError", options.onError);
+  checkTelemetry("make a handler", options.telemetry);
   if (typeof handler !== "function") {
     throw new TypeError(`Cannot make a handler as it must be a function: got ${typeof handler}`);
   }
@@ -220,6 +230,7 @@ const FETCH_NAMES = optionNames<FetchHandlerOptions>({
   registrar: true,
   compress: true,
   onError: true,
+  telemetry: true,
 });
 
 /** Options of `listen` that `Deno.serve` can keep. */
@@ -234,6 +245,7 @@ const KEPT_OPTIONS: readonly string[] = [
   "limits",
   "onError",
   "registrar",
+  "telemetry",
   "tls",
 ];
 

@@ -8,6 +8,7 @@ import type { ExchangeHost } from "./exchange_host.ts";
 import { ServerSession } from "./h1_session.ts";
 import { PREFACE, Session, type SessionOptions, StatusOnlyStream } from "../h2/mod.ts";
 import { H2ServerStream } from "./h2_stream.ts";
+import { followExchange } from "./followed_exchange.ts";
 import { type ErrorListener, type Handler, runHandler } from "./handler.ts";
 import { latin1 } from "../message/headers.ts";
 import { type ServerLimits, serverLimits } from "./limits.ts";
@@ -24,6 +25,8 @@ import { ConnectionAge } from "./connection_age.ts";
 import { formatAddress } from "../net/address.ts";
 import type { HttpServer } from "./options.ts";
 import type { ServerStream } from "./stream.ts";
+import { type ServerWatch, watchOf } from "./watch.ts";
+import { telemetryOf, type TelemetryOptions } from "../telemetry/telemetry.ts";
 import { Countdown } from "../time/countdown.ts";
 import type { Time } from "../time/time.ts";
 import { Deadline } from "../time/deadline.ts";
@@ -51,6 +54,8 @@ export interface ServeOptions extends ListenOptions {
   readonly onError?: ErrorListener | null;
   /** See `onBadRequest` of {@linkcode listen}. */
   readonly onBadRequest?: BadRequestListener | null;
+  /** See `telemetry` of {@linkcode listen}. */
+  readonly telemetry?: boolean | TelemetryOptions;
 }
 
 /** Answers when there is no handler. */
@@ -117,6 +122,7 @@ export class Server implements AsyncDisposable {
       },
       handlerEnded: this.#handled,
       onError: options.onError,
+      watch: watchOf(telemetryOf("listen", options.telemetry)),
     };
     this.#listener = openListener(
       { handshakeTimeout: this.#limits.handshakeTimeout, ...options },
@@ -281,14 +287,16 @@ export class Server implements AsyncDisposable {
   }
 
   #handle(stream: ServerStream): Promise<void> | undefined {
+    const { watch } = this.#host;
     if (this.#handlers >= this.#limits.maxHandlers) {
+      if (watch !== null) followExchange(watch, stream, this.#time.clock, false);
       stream.respond(503, { "retry-after": "1" }, true);
       return undefined;
     }
     let routed: Promise<void> | null;
     try {
       const { router, onError } = this.#options;
-      routed = router?.routeExchange(stream, onError, this.#time) ?? null;
+      routed = router?.routeExchange(stream, onError, this.#time, watch) ?? null;
     } catch (error) {
       // Errors of a router are answered as those of a handler.
       return runHandler(() => Promise.reject(error), stream, this.#options.onError);
@@ -298,16 +306,23 @@ export class Server implements AsyncDisposable {
     }
     this.#handlers++;
     if (this.#options.compress === true) stream.compress = true;
-    const running = runHandler(
-      this.#options.handler ?? NOT_FOUND,
-      stream,
-      this.#options.onError,
-    );
+    const running = watch === null ? this.#runHandler(stream) : this.#runFollowed(watch, stream);
     if (running === undefined) {
       this.#handlers--;
       return undefined;
     }
     return running.then(this.#handled);
+  }
+
+  #runHandler(stream: ServerStream): Promise<void> | undefined {
+    return runHandler(this.#options.handler ?? NOT_FOUND, stream, this.#options.onError);
+  }
+
+  #runFollowed(watch: ServerWatch, stream: ServerStream): Promise<void> | undefined {
+    const followed = followExchange(watch, stream, this.#time.clock, false);
+    return followed === null
+      ? this.#runHandler(stream)
+      : followed.run(() => this.#runHandler(stream));
   }
 
   readonly #handled = (): void => {

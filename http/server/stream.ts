@@ -21,6 +21,7 @@ import { parseQuery, type Query } from "../message/query.ts";
 import { formatAddress } from "../net/address.ts";
 import { codeResponse } from "./coded_response.ts";
 import { UpgradePromise } from "./upgrade_promise.ts";
+import type { ExchangeFollower } from "./watch.ts";
 import type { PeerCertificate, Socket } from "../net/socket.ts";
 import type { WebSocketConnection } from "../websocket/front.ts";
 import type { WebSocketOptions } from "../websocket/options.ts";
@@ -50,7 +51,11 @@ let retract: (stream: ServerStream) => boolean;
 let responseFault: (stream: ServerStream) => Error | null;
 /** For whoever runs handlers: an upgrade that was begun, whether or not the handler waits for it. */
 let upgradeOf: (stream: ServerStream) => Promise<unknown> | null;
-export { responseFault, retract, upgradeOf };
+/** For whoever runs handlers: gives an exchange its follower. */
+let follow: (stream: ServerStream, follower: ExchangeFollower) => void;
+/** For whoever runs handlers: tells the follower, if there is one, of an error of the handler. */
+let tellFollower: (stream: ServerStream, error: unknown) => void;
+export { follow, responseFault, retract, tellFollower, upgradeOf };
 
 /**
  * A request and the response to it.
@@ -112,8 +117,12 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
   #controller: AbortController | undefined;
   #aborted: { reason: unknown } | undefined;
   #requestFault: Error | null = null;
+  /** Told of the end of the exchange; null while nobody is, and afterwards. */
+  #follower: ExchangeFollower | null = null;
 
   static {
+    follow = (stream, follower) => stream.#follower = follower;
+    tellFollower = (stream, error) => stream.#follower?.failed(error);
     retract = (stream) => stream.#retract();
     responseFault = (stream) => stream.#fault;
     upgradeOf = (stream) => stream.#upgrade;
@@ -372,6 +381,7 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
     this.#checkGoing("closeWrite");
     this.#sendEnd(body === "" ? null : body ?? null, fields);
     this.out = step(this.out, "end");
+    if (this.#follower !== null) this.#over(this.#status, undefined);
     this.onFinish();
   }
 
@@ -414,7 +424,20 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
     if (this.out === "ended" || this.out === "failed") return;
     this.out = step(this.out, "fail");
     this.cut();
+    if (this.#follower !== null) this.#over(this.#status, new Error("the exchange was broken off"));
     this.onFinish();
+  }
+
+  #over(status: number, reason: unknown): void {
+    const follower = this.#follower;
+    this.#follower = null;
+    follower?.over(status, reason);
+  }
+
+  /** The connection becomes something else: the answer is 101. */
+  protected switched(): void {
+    this.out = step(this.out, "switch");
+    this.#over(101, undefined);
   }
 
   /**
@@ -446,7 +469,10 @@ export abstract class ServerStream implements AsyncIterable<Uint8Array> {
 
   /** The client is gone; `lost` if nothing can be sent to it either. */
   protected onAbort(reason: unknown, lost: boolean): void {
-    if (lost) this.out = step(this.out, "fail");
+    if (lost) {
+      this.out = step(this.out, "fail");
+      if (this.#follower !== null) this.#over(this.#status, reason);
+    }
     if (this.#aborted !== undefined) return;
     this.#aborted = { reason };
     if (this.#controller !== undefined) abort(this.#controller, reason);

@@ -35,14 +35,15 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 /** Rooms of each area, and the rooms of the same area that each may import. */
 const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   http: {
-    "mod.ts": "client server h2 websocket net message attempt.ts",
-    "engine.ts": "server h2 hpack net message time",
+    "mod.ts": "client server h2 websocket telemetry net message attempt.ts",
+    "engine.ts": "server h2 hpack telemetry net message time",
     // Neither knows the other.
-    client: "h1 h2 hpack coding net message time",
-    server: "h1 h2 websocket hpack coding net message time",
+    client: "h1 h2 hpack telemetry coding net message time",
+    server: "h1 h2 websocket hpack telemetry coding net message time",
     h1: "net message time",
     h2: "hpack net message time",
     websocket: "message time",
+    telemetry: "message",
     hpack: "",
     coding: "message",
     net: "message time",
