@@ -114,6 +114,11 @@ const DOORS: Record<string, Door | readonly Door[]> = {
   "http.ServerOptions": (bag) => closed(http.listen({ addr, handler() {}, ...bag } as never)),
   "http.ListenOptions": (bag) => closed(http.listen({ addr, handler() {}, ...bag } as never)),
   "http.ServerLimits": (bag) => closed(http.listen({ addr, handler() {}, limits: bag })),
+  "http.TelemetryOptions": [
+    (bag) => closed(http.listen({ addr, handler() {}, telemetry: bag })),
+    (bag) => closed(http.newClient({ telemetry: bag })),
+    (bag) => http.fetchHandler(() => {}, { telemetry: bag }),
+  ],
   "http.FetchHandlerOptions": (bag) => http.fetchHandler(() => {}, bag),
   "http.Http2Options": [
     (bag) => closed(http.newClient({ http2: bag })),
