@@ -5,6 +5,14 @@
  * @module
  */
 export { FieldBlock, type Fields, Template } from "./hpack/mod.ts";
+export {
+  type Client as HttpClient,
+  newClientAt as newHttpClientAt,
+  openExchange,
+} from "./client/client.ts";
+export type { ClientExchange, ExchangeTimeouts, IncomingHead } from "./client/exchange.ts";
+export { QueuedRequest } from "./client/queued_request.ts";
+export { parseTarget as parseUrl, type Target as UrlTarget } from "./message/url.ts";
 export * as h2 from "./h2/mod.ts";
 export { BodyBuffer } from "./message/body_buffer.ts";
 export {

@@ -7,17 +7,16 @@ import type { Outcomes } from "../balancing/subchannel.ts";
 import { grpcCodec } from "../wire/content_type.ts";
 import { MessageStream } from "../wire/message_stream.ts";
 import {
-  codeFromHttpStatus,
+  type Foreign,
+  foreignError,
   lastField,
+  quotedBody,
   statusError,
   trailersError,
   transportError,
 } from "../wire/status.ts";
 
 const { ErrorCode } = h2;
-
-/** Bytes of a body that is not gRPC's quoted in the error. */
-const MAX_QUOTED_BODY = 256;
 
 /** One attempt of a call, on one HTTP/2 stream. */
 export class CallAttempt extends MessageStream implements Attempt {
@@ -30,7 +29,7 @@ export class CallAttempt extends MessageStream implements Attempt {
   /** Told how it ended, where servers are judged by that. */
   outcomes: Outcomes | null = null;
   /** Set if the response is no gRPC response: the error it will end with. */
-  #foreign: { status: number; contentType: string; body: string } | null = null;
+  #foreign: Foreign | null = null;
   #done = false;
 
   constructor(codec: Codec, maxReceiveSize: number, events: AttemptEvents) {
@@ -83,8 +82,7 @@ export class CallAttempt extends MessageStream implements Attempt {
   override onData(buf: Uint8Array, start: number, end: number): void {
     const foreign = this.#foreign;
     if (foreign === null) return super.onData(buf, start, end);
-    const room = MAX_QUOTED_BODY - foreign.body.length;
-    if (room > 0) foreign.body += latin1(buf.subarray(start, Math.min(end, start + room)));
+    foreign.body = quotedBody(foreign.body, buf.subarray(start, end));
     this.consumed(end - start);
   }
 
@@ -139,18 +137,7 @@ export class CallAttempt extends MessageStream implements Attempt {
   }
 
   #foreignError(header: readonly string[], trailers: readonly string[]): ConnectError {
-    const { status, contentType, body } = this.#foreign!;
-    const what = status === 200
-      ? `response has content-type ${JSON.stringify(contentType)} instead of application/grpc`
-      : `HTTP status ${status} without grpc-status`;
-    const quote = body === "" ? "" : `: ${JSON.stringify(body)}`;
-    const value = status === 200 ? code.UNKNOWN : codeFromHttpStatus(status);
-    return statusError(
-      `the server did not answer with gRPC: ${what}${quote}`,
-      value,
-      header,
-      trailers,
-    );
+    return foreignError("gRPC", "application/grpc", this.#foreign!, header, trailers);
   }
 
   onReset(cause: Error): void {
@@ -183,8 +170,4 @@ export class CallAttempt extends MessageStream implements Attempt {
     this.ignoreInput();
     this.reset(ErrorCode.CANCEL);
   }
-}
-
-function latin1(bytes: Uint8Array): string {
-  return String.fromCharCode(...bytes);
 }

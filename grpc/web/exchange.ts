@@ -6,7 +6,7 @@ import type { ServerErrorListener } from "../wire/handler_error.ts";
 import { limitTimeouts } from "../wire/timeout.ts";
 import { expose } from "./cors.ts";
 import { isEnveloped, messagePieces, wholeBody, withCallErrors } from "./request_body.ts";
-import { binaryType, decodeText, encodeText, isWebText, textType } from "./text.ts";
+import { binaryType, decodeText, encodeText, isWebText, textType } from "../wire/web_text.ts";
 
 /** Fields that responses need to be understood. */
 const PROTOCOL_FIELDS: ReadonlySet<string> = new Set([

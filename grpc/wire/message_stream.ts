@@ -13,7 +13,7 @@ import type { BegunMessages } from "./begun_messages.ts";
 import { decompress } from "./compression.ts";
 
 /** Bytes before each message. */
-const PREFIX_SIZE = 5;
+export const PREFIX_SIZE = 5;
 
 /** The largest message received by default: 4 MiB, as in every gRPC implementation. */
 export const DEFAULT_MAX_RECEIVE_SIZE = 4 * 1024 * 1024;
@@ -27,14 +27,14 @@ const COMPRESSED = 1;
 const NO_BYTES = new Uint8Array(0);
 
 /** Cost of a message that waits for its reader, besides its bytes: objects are not free. */
-const MESSAGE_COST = PREFIX_SIZE + 128;
+export const MESSAGE_COST = PREFIX_SIZE + 128;
 
 /**
  * Cost of messages that wait for their reader beyond which what comes is kept as it came: a decoded
  * message takes more room than its bytes, and one without any takes some. So flow control bounds the
  * rest by bytes, and this what is decoded, which is 2,000 messages at most.
  */
-const BACKLOG_HIGH_WATER = 256 << 10;
+export const BACKLOG_HIGH_WATER = 256 << 10;
 
 /** Bytes that are reserved for a message of which hardly anything came. */
 const MIN_PARTIAL_SIZE = 512;
@@ -239,15 +239,7 @@ export abstract class MessageStream extends h2.Stream {
     } catch (error) {
       this.ignoreInput();
       return this.onFault(
-        error instanceof ConnectError ? error : new ConnectError(
-          error instanceof CodecError
-            ? `cannot decode ${this.noun}: ${error.message}`
-            : `cannot decode ${this.noun}`,
-          Code.Internal,
-          undefined,
-          undefined,
-          error,
-        ),
+        error instanceof ConnectError ? error : decodeFault(this.noun, error),
       );
     }
     this.onMessage(message, size);
@@ -321,7 +313,21 @@ export abstract class MessageStream extends h2.Stream {
   }
 }
 
-function writeMessage(
+/** The error of a call whose message cannot be decoded. */
+export function decodeFault(noun: string, error: unknown): ConnectError {
+  return new ConnectError(
+    error instanceof CodecError
+      ? `cannot decode ${noun}: ${error.message}`
+      : `cannot decode ${noun}`,
+    Code.Internal,
+    undefined,
+    undefined,
+    error,
+  );
+}
+
+/** Writes a message with its prefix to `out` from `at` on. */
+export function writeMessage(
   out: Uint8Array,
   at: number,
   bytes: Uint8Array,

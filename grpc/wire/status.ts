@@ -247,6 +247,46 @@ export function codeFromHttpStatus(status: number): number {
   }
 }
 
+/** A response that is not the protocol's. */
+export interface Foreign {
+  readonly status: number;
+  readonly contentType: string;
+  /** How its body begins. */
+  body: string;
+}
+
+/** Bytes of a body that is not the protocol's quoted in the error. */
+const MAX_QUOTED_BODY = 256;
+
+/** The beginning of a body, with what it goes on with. */
+export function quotedBody(body: string, piece: Uint8Array): string {
+  const room = MAX_QUOTED_BODY - body.length;
+  return room > 0 ? body + String.fromCharCode(...piece.subarray(0, room)) : body;
+}
+
+/** The error of a call whose response is not the protocol's. */
+export function foreignError(
+  protocol: string,
+  expected: string,
+  { status, contentType, body }: Foreign,
+  header: readonly string[],
+  trailers: readonly string[] = [],
+  value: number = status === 200 ? code.UNKNOWN : codeFromHttpStatus(status),
+): ConnectError {
+  const what = status === 200
+    ? `response has content-type ${JSON.stringify(contentType)} instead of ${expected}`
+    : `HTTP status ${status} without ${
+      protocol === "Connect" ? "an error of Connect" : "grpc-status"
+    }`;
+  const quote = body === "" ? "" : `: ${JSON.stringify(body)}`;
+  return statusError(
+    `the server did not answer with ${protocol}: ${what}${quote}`,
+    value,
+    header,
+    trailers,
+  );
+}
+
 /** The code for RST_STREAM's error code. */
 function codeFromReset(value: number): number {
   switch (value) {

@@ -21,17 +21,31 @@ import { readArguments, readStreamArguments } from "./arguments.ts";
 import { Cancellation } from "./cancellation.ts";
 import { checkSendOptions } from "./check_options.ts";
 import { readContent, takeText } from "./content.ts";
-import { LENGTH_FROM_BODY } from "./exchange.ts";
+import { type ClientExchange, type ExchangeTimeouts, LENGTH_FROM_BODY } from "./exchange.ts";
 import type { FollowedRequest } from "./followed_request.ts";
 import type { ClientOptions, RequestOptions, SendOptions, StreamOptions } from "./options.ts";
 import { Pool } from "./pool.ts";
 import { poolOptions } from "./pool_options.ts";
 import { type CheckedHead, checkHead, checkMethod } from "./request_head.ts";
-import { type ClientParts, type LastAnswer, RequestRun } from "./request_run.ts";
+import type { QueuedRequest } from "./queued_request.ts";
+import type { Hop } from "./redirect.ts";
+import { beginExchange, type ClientParts, type LastAnswer, RequestRun } from "./request_run.ts";
 import { REQUEST_DEFAULTS, resolve, type ResolvedOptions } from "./resolve.ts";
 import { type HttpResponse, httpResponse } from "./response.ts";
 import { type ClientStream, clientStream } from "./stream.ts";
 import { dropBody } from "./upload.ts";
+
+/**
+ * Begins an exchange of a client, for callers that look after deadline, retries and redirects
+ * themselves: see `beginExchange` of `request_run.ts`. Fields are sent as they are.
+ */
+let openExchange: (
+  client: Client,
+  hop: Hop,
+  length: number,
+  timeouts: ExchangeTimeouts,
+) => ClientExchange | QueuedRequest;
+export { openExchange };
 
 /** The clocks of clients that do not go by the system's, by their options. */
 const times = new WeakMap<ClientOptions, Time>();
@@ -58,6 +72,11 @@ export class Client implements AsyncDisposable {
     this.#parts = { pool, proxy: options.proxy, time, telemetry };
     this.#defaults = resolve(options, REQUEST_DEFAULTS);
     this.#headers = flattenHeaders(options.headers);
+  }
+
+  static {
+    openExchange = (client, hop, length, timeouts) =>
+      beginExchange(client.#parts, hop, length, false, timeouts);
   }
 
   /** Connections open now, how many of HTTP/1.1 are idle, and to how many origins. */
@@ -400,11 +419,7 @@ export function newClient(options: ClientOptions = {}): Client {
   return new Client(options);
 }
 
-/**
- * {@linkcode newClient} by another clock.
- *
- * @internal
- */
+/** {@linkcode newClient} by another clock. */
 export function newClientAt(time: Time, options: ClientOptions = {}): Client {
   const own = { ...options };
   times.set(own, time);

@@ -12,7 +12,12 @@ import type { Telemetry } from "../telemetry/telemetry.ts";
 import type { Time } from "../time/time.ts";
 import type { Cancellation } from "./cancellation.ts";
 import { drainOrAbort } from "./drain_or_abort.ts";
-import { type ClientExchange, type IncomingHead, LENGTH_FROM_BODY } from "./exchange.ts";
+import {
+  type ClientExchange,
+  type ExchangeTimeouts,
+  type IncomingHead,
+  LENGTH_FROM_BODY,
+} from "./exchange.ts";
 import { FollowedRequest } from "./followed_request.ts";
 import type { Pool } from "./pool.ts";
 import { type ProxyConfig, proxyFor } from "./proxy.ts";
@@ -38,6 +43,25 @@ export interface ClientParts {
   readonly time: Time;
   /** Null: requests are not followed. */
   readonly telemetry: Telemetry | null;
+}
+
+/**
+ * Begins an exchange on some connection, or queues it for one. `length` is that of the body; with
+ * `close` the connection ends with it. Deadline, retries and redirects are the caller's.
+ *
+ * @throws {TypeError} If the head cannot be sent, or the client is closed.
+ */
+export function beginExchange(
+  { pool, proxy: proxies }: ClientParts,
+  hop: Hop,
+  length: number,
+  close: boolean,
+  timeouts: ExchangeTimeouts,
+): ClientExchange | QueuedRequest {
+  const { target } = hop;
+  const proxy = proxyFor(target, proxies);
+  const start = outgoingHead(hop, length, close, proxy, proxies !== undefined);
+  return pool.open({ target, proxy }, start, timeouts);
 }
 
 /** The answer of an exchange: its head is here, its body comes. */
@@ -220,22 +244,19 @@ export class RequestRun {
    */
   open(hop: Hop, length: number): ClientExchange | Promise<ClientExchange> {
     this.#cancellation.check();
-    const { pool, proxy: proxies, telemetry, time } = this.#client;
+    const { telemetry, time } = this.#client;
     if (telemetry !== null) {
       this.#followed = new FollowedRequest(telemetry, time.clock, hop, this.#sent++);
       hop = this.#followed.hop;
     }
-    const { target } = hop;
-    const proxy = proxyFor(target, proxies);
-    const start = outgoingHead(
+    this.#cancellation.where = hop.target.origin;
+    const opened = beginExchange(
+      this.#client,
       hop,
       hop.body || length === LENGTH_FROM_BODY ? length : 0,
       this.#head.close,
-      proxy,
-      proxies !== undefined,
+      this.#options,
     );
-    this.#cancellation.where = target.origin;
-    const opened = pool.open({ target, proxy }, start, this.#options);
     if (opened instanceof QueuedRequest) return this.#queued(opened);
     this.#followed?.opened(opened);
     this.#cancellation.attach(opened);

@@ -1,7 +1,13 @@
 import { assertEquals, assertRejects } from "@std/assert";
 import { Buffer } from "node:buffer";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { binaryType, decodeText, encodeText, isWebText, textType } from "../../../grpc/web/text.ts";
+import {
+  binaryType,
+  decodeText,
+  encodeText,
+  isWebText,
+  textType,
+} from "../../../grpc/wire/web_text.ts";
 import { Random } from "../../../support/random.ts";
 
 async function* piecesOf(text: string, sizes: () => number): AsyncGenerator<Uint8Array> {

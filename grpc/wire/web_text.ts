@@ -34,32 +34,65 @@ export function encodeText(piece: Uint8Array): string {
   return Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString("base64");
 }
 
+/** Bytes out of their text, however that is cut. */
+export class TextReader {
+  /** Characters of a group of four that has not come whole. */
+  #rest = "";
+  readonly #code: Code;
+
+  /** `code` is that of the error if the text is not base64. */
+  constructor(code: Code) {
+    this.#code = code;
+  }
+
+  /**
+   * The bytes of what came with `piece`.
+   *
+   * @throws {ConnectError} If it is not base64.
+   */
+  push(piece: Uint8Array): Uint8Array {
+    const text = this.#rest +
+      Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString("latin1");
+    const whole = text.length - text.length % 4;
+    this.#rest = text.slice(whole);
+    return whole > 0 ? this.#decode(text.slice(0, whole)) : NO_BYTES;
+  }
+
+  /**
+   * The text has ended.
+   *
+   * @throws {ConnectError} If a part of it is missing.
+   */
+  end(): void {
+    if (this.#rest !== "") this.#decode(this.#rest);
+  }
+
+  #decode(text: string): Uint8Array {
+    const runs = text.match(RUNS) ?? [text];
+    const pieces = runs.map((run) => {
+      if (!BASE64.test(run)) {
+        throw new ConnectError(
+          "Body of application/grpc-web-text must be base64 (RFC 4648 §4)",
+          this.#code,
+        );
+      }
+      return Buffer.from(run, "base64");
+    });
+    return new Uint8Array(Buffer.concat(pieces));
+  }
+}
+
+const NO_BYTES = new Uint8Array(0);
+
 /**
  * A body out of its text, however that was cut. Throws {@linkcode ConnectError} with INVALID_ARGUMENT
  * if it is not base64.
  */
 export async function* decodeText(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  let rest = "";
+  const reader = new TextReader(Code.InvalidArgument);
   for await (const piece of source) {
-    const text = rest +
-      Buffer.from(piece.buffer, piece.byteOffset, piece.length).toString("latin1");
-    const whole = text.length - text.length % 4;
-    rest = text.slice(whole);
-    if (whole > 0) yield decode(text.slice(0, whole));
+    const bytes = reader.push(piece);
+    if (bytes.length > 0) yield bytes;
   }
-  if (rest !== "") yield decode(rest);
-}
-
-function decode(text: string): Uint8Array {
-  const runs = text.match(RUNS) ?? [text];
-  const pieces = runs.map((run) => {
-    if (!BASE64.test(run)) {
-      throw new ConnectError(
-        "Body of application/grpc-web-text must be base64 (RFC 4648 §4)",
-        Code.InvalidArgument,
-      );
-    }
-    return Buffer.from(run, "base64");
-  });
-  return new Uint8Array(Buffer.concat(pieces));
+  reader.end();
 }

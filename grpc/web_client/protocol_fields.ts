@@ -1,0 +1,32 @@
+/**
+ * Fields by which the protocols frame their messages. On the way out they are not the user's to set, on
+ * the way in not for users to see.
+ *
+ * @module
+ */
+
+const FIELDS: ReadonlySet<string> = new Set([
+  "accept-encoding",
+  "connect-accept-encoding",
+  "connect-content-encoding",
+  "connect-protocol-version",
+  "connect-timeout-ms",
+  "content-encoding",
+  "content-length",
+  "expect",
+  "x-grpc-web",
+]);
+
+/** Whether a field, in lower case, is the protocols'. */
+export function isProtocolField(name: string): boolean {
+  return FIELDS.has(name);
+}
+
+/** The fields without the protocols'. Those of gRPC are hidden where metadata are read. */
+export function userFields(fields: readonly string[]): string[] {
+  const left: string[] = [];
+  for (let i = 0; i < fields.length; i += 2) {
+    if (!FIELDS.has(fields[i]!)) left.push(fields[i]!, fields[i + 1]!);
+  }
+  return left;
+}

@@ -1,0 +1,134 @@
+/**
+ * Options of a client that are about its protocol, checked.
+ *
+ * @module
+ */
+import type { Registry } from "@bufbuild/protobuf";
+import {
+  checkBoolean,
+  checkChoice,
+  type DialTlsOptions,
+  type h2,
+  type Lookup,
+} from "../../http/engine.ts";
+import type { BackoffOptions } from "../resolve/backoff.ts";
+import type { WebSettings } from "./channel.ts";
+import { parseWebTarget, type WebTarget } from "./target.ts";
+
+/** Options of a client about its protocol. */
+export interface ProtocolOptions {
+  /**
+   * How calls are made: gRPC over HTTP/2, or what goes through proxies and load balancers that know no
+   * trailers or only HTTP/1.1: gRPC-Web and Connect (docs/grpc_protocols.md).
+   *
+   * @default {"grpc"}
+   */
+  readonly protocol?: "grpc" | "grpc-web" | "connect";
+  /**
+   * How messages are written: `"json"` with gRPC-Web and Connect; `"text"` with gRPC-Web, whose bodies
+   * then are base64.
+   *
+   * @default {"binary"}
+   */
+  readonly format?: "binary" | "json" | "text";
+  /**
+   * The version of HTTP that gRPC-Web and Connect go by; gRPC needs `"2"`. Without TLS `"2"` is spoken
+   * by prior knowledge. Not given: with TLS what the server chooses, without `"1.1"`.
+   */
+  readonly httpVersion?: "1.1" | "2";
+  /**
+   * Make Connect's unary calls of methods with `idempotency_level = NO_SIDE_EFFECTS` by GET, whose
+   * responses proxies may keep. The request stands in the URL; one that makes it longer than 7000 bytes
+   * goes by POST.
+   *
+   * @default {false}
+   */
+  readonly httpGet?: boolean;
+  /** With format `"json"`: types of `google.protobuf.Any` besides those a service's file knows. */
+  readonly registry?: Registry;
+}
+
+/** Settings of connections that the protocol does not change. */
+interface ConnectionSettings {
+  readonly tls: DialTlsOptions | null;
+  readonly engine: "own" | "deno";
+  readonly connectTimeout: number;
+  readonly userAgent: string;
+  readonly backoff: Required<BackoffOptions>;
+  readonly lookup: Lookup | null;
+  readonly session: h2.SessionOptions;
+}
+
+/** Checks what goes with which protocol. @throws {TypeError} If one does not. */
+export function checkProtocol(what: string, options: ProtocolOptions): void {
+  const { protocol = "grpc", format = "binary", httpVersion, registry } = options;
+  checkChoice(what, "protocol", protocol, ["grpc", "grpc-web", "connect"]);
+  checkChoice(what, "format", format, ["binary", "json", "text"]);
+  checkChoice(what, "httpVersion", httpVersion, ["1.1", "2"]);
+  checkBoolean(what, "httpGet", options.httpGet);
+  const refuse = (name: string, rule: string): never => {
+    throw new TypeError(`Cannot ${what} with protocol "${protocol}" as ${name} ${rule}`);
+  };
+  if (protocol === "grpc") {
+    if (format !== "binary") refuse("format", 'must be "binary": use "grpc-web" or "connect"');
+    if (httpVersion === "1.1") refuse("httpVersion", 'must be "2": use "grpc-web" or "connect"');
+  } else if (format === "text" && protocol === "connect") {
+    refuse("format", 'must be "binary" or "json"');
+  }
+  if (options.httpGet === true && protocol !== "connect") {
+    refuse("httpGet", 'is for "connect" alone');
+  }
+  if (registry !== undefined) {
+    if (format !== "json") refuse("registry", 'is for format "json" alone');
+    if (registry?.kind !== "registry") refuse("registry", "must be a registry of protobuf-es");
+  }
+}
+
+/** Settings of a client of gRPC-Web or Connect; null if it is one of gRPC. Checked before. */
+export function webSettings(
+  what: string,
+  options: ProtocolOptions & { readonly targets: readonly string[] },
+  { tls, engine, connectTimeout, userAgent, backoff, lookup, session }: ConnectionSettings,
+): WebSettings | null {
+  const { protocol = "grpc", format = "binary", httpVersion, httpGet = false } = options;
+  if (protocol === "grpc") return null;
+  return {
+    protocol,
+    format,
+    httpGet,
+    registry: options.registry,
+    targets: webTargets(what, options.targets, tls !== null),
+    http: {
+      ...tls,
+      alpnProtos: httpVersion === "2"
+        ? ["h2"]
+        : httpVersion === "1.1"
+        ? ["http/1.1"]
+        : ["h2", "http/1.1"],
+      connectTimeout,
+      engine,
+      http2: session,
+      ...(lookup === null ? {} : { lookup }),
+    },
+    userAgent,
+    backoff,
+  };
+}
+
+/**
+ * Reads the targets of a client of gRPC-Web or Connect.
+ *
+ * @throws {TypeError} If there is none, or one is wrong.
+ */
+export function webTargets(
+  what: string,
+  targets: readonly string[],
+  secure: boolean,
+): readonly WebTarget[] {
+  if (!Array.isArray(targets) || targets.length === 0) {
+    throw new TypeError(
+      `Cannot ${what} without targets: give targets: ["https://host/prefix", …]`,
+    );
+  }
+  return targets.map((target) => parseWebTarget(target, secure));
+}
