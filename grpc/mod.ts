@@ -8,6 +8,7 @@
  * mod   the door
  * reflect   services learnt from their server
  * client  server  interceptors   from a target to an answer, from a request to its handler, around both
+ * web_client   calls by gRPC-Web and Connect, over the HTTP client
  * balancing   connections, and which of them gets a call
  * resolve   from a target or a resolver to addresses
  * config   what a service config says

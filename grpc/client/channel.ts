@@ -39,6 +39,7 @@ export class Channel extends Timer implements Connections, SubchannelEvents {
   readonly #settings: Settings;
   readonly #time: Time;
   readonly #lookups: Lookups;
+  #targets: readonly Target[];
   /** Connections in the order of their turns; targets with the same address share one. */
   #turns: readonly Subchannel[] = [];
   #turn = 0;
@@ -62,9 +63,26 @@ export class Channel extends Timer implements Connections, SubchannelEvents {
     this.#time = time;
     this.#waiting = new WaitingCalls(time.timers);
     const { targets, resolve, lookup } = settings;
+    this.#targets = targets;
     this.#lookups = new Lookups(targets, resolve, lookup, time, () => this.#update());
     this.#lookups.start();
     this.#update();
+  }
+
+  /** The protocol's name. */
+  get protocol(): "grpc" {
+    return "grpc";
+  }
+
+  /** Host and port of the first target. */
+  get authority(): string {
+    return this.#targets[0]!.address.authority;
+  }
+
+  /** Where the first target has a method. */
+  urlOf({ path }: Method): string {
+    const scheme = this.#settings.connection.tls === null ? "http" : "https";
+    return `${scheme}://${this.authority}${path}`;
   }
 
   /** Calls that wait hold the process, if anything does. */
@@ -163,6 +181,7 @@ export class Channel extends Timer implements Connections, SubchannelEvents {
   /** Takes other targets. Calls that run end where they are. */
   retarget(targets: readonly Target[]): void {
     if (this.#closed) return;
+    this.#targets = targets;
     this.#lookups.retarget(targets);
     this.#update();
   }

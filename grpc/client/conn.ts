@@ -12,8 +12,14 @@ import { Channel } from "./channel.ts";
 import { handled, rejectSoon } from "./handled.ts";
 import { type InterceptedHost, interceptStream, interceptUnary } from "./intercepted_call.ts";
 import { InterceptedStream } from "./intercepted_stream.ts";
-import { type ClientOptions, type Settings, settingsOf, targetsOf } from "./options.ts";
-import type { Target } from "../resolve/target.ts";
+import {
+  type ClientOptions,
+  type Settings,
+  settingsOf,
+  targetsOf,
+  webTargetsOf,
+} from "./options.ts";
+import { WebChannel } from "../web_client/channel.ts";
 import { StreamCall, type StreamHandle } from "./stream_call.ts";
 import { UnaryCall } from "./unary_call.ts";
 
@@ -47,33 +53,34 @@ const times = new WeakMap<ClientOptions, Time>();
  */
 export class Conn implements Transport, AsyncDisposable {
   readonly #settings: Settings;
-  readonly #channel: Channel;
+  readonly #channel: Channel | WebChannel;
   readonly #host: InterceptedHost;
-  #targets: readonly Target[];
+  #targets: readonly { readonly text: string }[];
 
   /** See {@linkcode newClient}. */
   constructor(options: ClientOptions) {
     const settings = settingsOf(options);
     const { maxReceiveSize, maxSendSize, compress, interceptors } = settings;
     const time = times.get(options) ?? SYSTEM_TIME;
-    const authority = (): string => this.#targets[0]!.address.authority;
+    const { web } = settings;
     this.#settings = settings;
-    this.#targets = settings.targets;
-    this.#channel = new Channel(settings, time);
-    const scheme = settings.connection.tls === null ? "http" : "https";
+    this.#targets = web?.targets ?? settings.targets;
+    const channel = this.#channel = web === null
+      ? new Channel(settings, time)
+      : new WebChannel(web, time);
     this.#host = {
       time,
-      channel: this.#channel,
-      methodOf: methodFor,
+      channel,
+      methodOf: channel instanceof WebChannel ? (desc) => channel.methodOf(desc) : methodFor,
       maxReceiveSize,
       maxSendSize,
       compress,
       interceptors,
-      protocolName: "grpc",
+      protocolName: channel.protocol,
       get authority() {
-        return authority();
+        return channel.authority;
       },
-      urlOf: ({ path }) => `${scheme}://${authority()}${path}`,
+      urlOf: (method) => channel.urlOf(method),
     };
   }
 
@@ -178,8 +185,14 @@ export class Conn implements Transport, AsyncDisposable {
    */
   setTargets(targets: readonly string[]): void {
     const { connection, lookup } = this.#settings;
-    this.#targets = targetsOf(targets, connection, lookup);
-    this.#channel.retarget(this.#targets);
+    const channel = this.#channel;
+    if (channel instanceof WebChannel) {
+      const read = this.#targets = webTargetsOf(targets, connection);
+      channel.retarget(read);
+    } else {
+      const read = this.#targets = targetsOf(targets, connection, lookup);
+      channel.retarget(read);
+    }
   }
 
   /**

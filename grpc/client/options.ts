@@ -30,13 +30,22 @@ import type { BackoffOptions } from "../resolve/backoff.ts";
 import type { ConnectionSettings } from "../balancing/subchannel.ts";
 import type { ResolveOptions } from "../resolve/lookups.ts";
 import { parseTarget, type Target } from "../resolve/target.ts";
+import type { WebClientSettings } from "../web_client/channel.ts";
+import {
+  checkProtocol,
+  type ProtocolOptions,
+  webClientSettings,
+  webTargets,
+} from "../web_client/settings.ts";
+import type { WebTarget } from "../web_client/target.ts";
 
 /** Options of {@linkcode newClient}. */
-export interface ClientOptions {
+export interface ClientOptions extends ProtocolOptions {
   /**
    * Servers: `host:port`, `dns://host:port` (every address of the name), `unix:path`, or the address
    * of a server of this process that listens in memory, `memory:/1`. Calls go to them in turn, past
-   * those that are not connected.
+   * those that are not connected. With gRPC-Web and Connect base URLs, `https://host/prefix`, or all
+   * these but `dns:`.
    */
   readonly targets: readonly string[];
   /** Use TLS; an object adds trusted authorities or a client certificate. @default {false} */
@@ -94,7 +103,10 @@ export interface ClientOptions {
 
 /** A client's options with their defaults. */
 export interface Settings {
+  /** Of gRPC; none with other protocols. */
   readonly targets: readonly Target[];
+  /** Null: the client's protocol is gRPC. */
+  readonly web: WebClientSettings | null;
   readonly connection: ConnectionSettings;
   readonly resolve: Required<ResolveOptions>;
   readonly lookup: Lookup | null;
@@ -133,6 +145,11 @@ export const CLIENT_OPTIONS: readonly string[] = optionNames<ClientOptions>({
   onConnection: true,
   http2: true,
   engine: true,
+  protocol: true,
+  format: true,
+  httpVersion: true,
+  httpGet: true,
+  registry: true,
 });
 
 const TLS_OPTIONS = optionNames<DialTlsOptions>({
@@ -161,25 +178,29 @@ export function settingsOf(options: ClientOptions): Settings {
   const { resolve = {}, engine = "own" } = options;
   checkOptions(WHAT, ["interval", "minInterval"], resolve);
   checkChoice(WHAT, "engine", engine, ["own", "deno"]);
+  checkProtocol(WHAT, options);
   const secure = tlsOf(tls);
-  return {
-    targets: targetsOf(options.targets, { tls: secure, engine }, lookup),
-    connection: {
-      tls: secure,
-      engine,
-      // A limit beyond the longest timer is none that anybody could see.
-      connectTimeout: connectTimeout > MAX_TIMER_MS ? 0 : connectTimeout,
-      userAgent: options.userAgent ? `${options.userAgent} ${USER_AGENT}` : USER_AGENT,
-      backoff: backoffOf(options.backoff),
-      lookup,
-      session: {
-        streamWindow: DEFAULT_STREAM_WINDOW,
-        // A server that accepts and says nothing has not been connected to.
-        prefaceTimeout: connectTimeout > MAX_TIMER_MS ? 0 : connectTimeout,
-        ...givenOptions(options.http2),
-        ...keepaliveOf(options.keepalive),
-      },
+  const connection: ConnectionSettings = {
+    tls: secure,
+    engine,
+    // A limit beyond the longest timer is none that anybody could see.
+    connectTimeout: connectTimeout > MAX_TIMER_MS ? 0 : connectTimeout,
+    userAgent: options.userAgent ? `${options.userAgent} ${USER_AGENT}` : USER_AGENT,
+    backoff: backoffOf(options.backoff),
+    lookup,
+    session: {
+      streamWindow: DEFAULT_STREAM_WINDOW,
+      // A server that accepts and says nothing has not been connected to.
+      prefaceTimeout: connectTimeout > MAX_TIMER_MS ? 0 : connectTimeout,
+      ...givenOptions(options.http2),
+      ...keepaliveOf(options.keepalive),
     },
+  };
+  const web = webClientSettings(WHAT, options, connection);
+  return {
+    targets: web === null ? targetsOf(options.targets, { tls: secure, engine }, lookup) : [],
+    web,
+    connection,
     resolve: {
       interval: limit("resolve.interval", resolve.interval) ?? 30_000,
       minInterval: limit("resolve.minInterval", resolve.minInterval) ?? 30_000,
@@ -227,6 +248,18 @@ export function targetsOf(
     });
   }
   return parsed;
+}
+
+/**
+ * Reads the targets of a client of gRPC-Web or Connect.
+ *
+ * @throws {TypeError} If there is none, or one is wrong.
+ */
+export function webTargetsOf(
+  targets: readonly string[],
+  { tls }: Pick<ConnectionSettings, "tls">,
+): readonly WebTarget[] {
+  return webTargets(WHAT, targets, tls !== null);
 }
 
 /** A time that every call or connection gets: with 0 none could ever succeed. */

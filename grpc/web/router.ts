@@ -6,13 +6,14 @@
  *
  * @module
  */
-import { createRegistry, type DescFile, type DescMethod, type Registry } from "@bufbuild/protobuf";
+import type { DescFile, DescMethod, Registry } from "@bufbuild/protobuf";
 import { createConnectRouter, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalHandlerOptions } from "@connectrpc/connect/protocol";
 import type { Time } from "../../http/engine.ts";
 import type { ServerStream } from "../../http/mod.ts";
 import { compress, decompress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
 import type { CallErrorListener, ServerErrorListener } from "../wire/handler_error.ts";
+import { registryOf } from "../wire/registry.ts";
 import type { Route, Routes } from "../wire/route.ts";
 import { preflight } from "./cors.ts";
 import { EXCHANGE, Exchange, headersOf } from "./exchange.ts";
@@ -115,21 +116,11 @@ export class WebRouter {
   #registry({ parent: { file } }: DescMethod): Registry {
     let registry = this.#registries.get(file);
     if (registry === undefined) {
-      const own = createRegistry(...withImports(file));
-      const { registry: more } = this.#settings;
-      registry = more === undefined ? own : createRegistry(own, more);
+      registry = registryOf(file, this.#settings.registry);
       this.#registries.set(file, registry);
     }
     return registry;
   }
-}
-
-function withImports(file: DescFile, found: Set<DescFile> = new Set()): Set<DescFile> {
-  if (!found.has(file)) {
-    found.add(file);
-    for (const dependency of file.dependencies) withImports(dependency, found);
-  }
-  return found;
 }
 
 /** The result of `code` as a promise, which Connect asks for. */

@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { DescMethod, Registry } from "@bufbuild/protobuf";
 import { type HttpClient, newHttpClientAt, type Time } from "../../http/engine.ts";
 import type { ClientOptions as HttpOptions } from "../../http/mod.ts";
-import type { Attempt, AttemptEvents, AttemptOptions } from "../wire/attempt.ts";
+import type { Attempt, AttemptEvents } from "../wire/attempt.ts";
 import { type Method, methodFor } from "../wire/method.ts";
 import type { BackoffOptions } from "../resolve/backoff.ts";
 import type { AttemptHost, CallStart, WebAttempt } from "./attempt.ts";
@@ -13,15 +13,17 @@ import { JsonMethod } from "./json_method.ts";
 import { urlOf, type WebTarget } from "./target.ts";
 import { Server, Targets } from "./targets.ts";
 
-/**
- * Calls of one client that may run or wait for a connection.
- *
- * @internal
- */
-export const MAX_CALLS = 100_000;
+/** Calls of one client that may run or wait for a connection. */
+const MAX_CALLS = 100_000;
+
+/** Options of a call that its attempts go by. */
+interface AttemptOptions {
+  readonly headers?: HeadersInit;
+  readonly waitForReady?: boolean;
+}
 
 /** Settings of a {@linkcode WebChannel}. */
-export interface WebSettings {
+export interface WebClientSettings {
   readonly protocol: "grpc-web" | "connect";
   /** How messages are written. */
   readonly format: "binary" | "json" | "text";
@@ -40,7 +42,7 @@ export interface WebSettings {
 export class WebChannel {
   /** Whether the servers may understand gzip: until one says otherwise. */
   takesGzip = true;
-  readonly #settings: WebSettings;
+  readonly #settings: WebClientSettings;
   readonly #time: Time;
   readonly #targets: Targets;
   readonly #host: AttemptHost;
@@ -50,7 +52,7 @@ export class WebChannel {
   readonly #methods = new WeakMap<DescMethod, Method>();
   #closing: Promise<void> | null = null;
 
-  constructor(settings: WebSettings, time: Time) {
+  constructor(settings: WebClientSettings, time: Time) {
     const { backoff, targets, userAgent, format, httpGet } = settings;
     this.#settings = settings;
     this.#time = time;
@@ -67,7 +69,7 @@ export class WebChannel {
   }
 
   /** `grpc-web` or `connect`. */
-  get protocol(): WebSettings["protocol"] {
+  get protocol(): WebClientSettings["protocol"] {
     return this.#settings.protocol;
   }
 

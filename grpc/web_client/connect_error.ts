@@ -28,8 +28,19 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
+/** A JSON object, and the names that are read of it. */
+interface JsonObject {
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly details?: unknown;
+  readonly type?: unknown;
+  readonly value?: unknown;
+  readonly error?: unknown;
+  readonly metadata?: unknown;
+}
+
 /** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+function isObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
@@ -60,15 +71,30 @@ export function readConnectError(
   return error;
 }
 
-/** Metadata of the frame that ends a stream, as fields; null if they are none. */
-export function readEndMetadata(json: unknown): string[] | null {
+/** The frame that ends a stream. */
+interface EndOfStream {
+  /** The error, as JSON; undefined or null if there is none. */
+  readonly error: unknown;
+  /** Trailers as fields. */
+  readonly trailers: readonly string[];
+}
+
+/** Reads the frame that ends a stream; null if it is none. */
+export function readEndOfStream(bytes: Uint8Array): EndOfStream | null {
+  const json = parseJson(bytes);
+  if (!isObject(json)) return null;
+  const trailers = readEndMetadata(json.metadata);
+  return trailers === null ? null : { error: json.error, trailers };
+}
+
+function readEndMetadata(json: unknown): string[] | null {
   if (json === undefined) return [];
   if (!isObject(json)) return null;
   const fields: string[] = [];
   for (const [name, values] of Object.entries(json)) {
     if (!/^[!#$%&'*+\-.^_`|~0-9a-z]+$/i.test(name) || !Array.isArray(values)) return null;
     for (const value of values) {
-      // What no field of HTTP can hold would not fit into `Headers`.
+      // `Headers` take no more than fields of HTTP can hold.
       if (typeof value !== "string" || /[^\t\x20-\x7e\x80-\xff]/.test(value)) return null;
       fields.push(name.toLowerCase(), value);
     }

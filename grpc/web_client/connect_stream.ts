@@ -1,6 +1,6 @@
 import { ACCEPT_ENCODING } from "../wire/compression.ts";
 import { code } from "../wire/code.ts";
-import { isObject, parseJson, readConnectError, readEndMetadata } from "./connect_error.ts";
+import { readConnectError, readEndOfStream } from "./connect_error.ts";
 import { connectTimeout } from "./connect_timeout.ts";
 import { type Ending, FramedAttempt } from "./framed_attempt.ts";
 import { userFields } from "./protocol_fields.ts";
@@ -44,14 +44,13 @@ export class ConnectStreamAttempt extends FramedAttempt {
   }
 
   protected override readEnding(payload: Uint8Array): Ending {
-    const json = parseJson(payload);
-    const metadata = isObject(json) ? readEndMetadata(json.metadata) : null;
-    if (!isObject(json) || metadata === null) {
+    const end = readEndOfStream(payload);
+    if (end === null) {
       throw this.fault("the server sent an end of stream that is not Connect's", code.UNKNOWN);
     }
-    const trailers = userFields(metadata);
-    if (json.error === undefined || json.error === null) return { error: null, trailers };
-    const error = readConnectError(json.error, code.UNKNOWN, [...this.header, ...trailers]);
+    const trailers = userFields(end.trailers);
+    if (end.error === undefined || end.error === null) return { error: null, trailers };
+    const error = readConnectError(end.error, code.UNKNOWN, [...this.header, ...trailers]);
     if (error === null) {
       throw this.fault("the server sent an error that is not Connect's", code.UNKNOWN);
     }

@@ -67,7 +67,7 @@ export class ConnectUnaryAttempt extends WebAttempt {
   #queryOf(bytes: Uint8Array): string {
     const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64url");
     const compression = this.#compressed ? "&compression=gzip" : "";
-    return `?connect=v1&encoding=${this.#codec}${compression}&base64=1&message=${message}`;
+    return `?connect=v1&base64=1${compression}&encoding=${this.#codec}&message=${message}`;
   }
 
   protected override async receive(head: IncomingHead, exchange: ClientExchange): Promise<void> {
@@ -98,7 +98,7 @@ export class ConnectUnaryAttempt extends WebAttempt {
     if (!/^application\/json\s*(?:;.*)?$/i.test(type)) return await this.refuse(head, exchange);
     const body = this.#plain(head, await this.whole(exchange, head, MAX_END_SIZE), MAX_END_SIZE);
     const { header, trailers } = parted(head.fields);
-    // What the head says comes with the status: nothing has begun.
+    // All that the head says comes with the status: no response has begun.
     const fields = [...header, ...trailers];
     const json = parseJson(body);
     const error = readConnectError(json, codeFromHttpStatus(head.status), fields);

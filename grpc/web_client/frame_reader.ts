@@ -13,7 +13,7 @@ export class FrameReader {
   readonly #check: (flags: number, length: number) => void;
   #prefixSeen = 0;
   #length = 0;
-  /** What came of a payload that is split over pieces. */
+  /** The beginning of a payload that is split over pieces. */
   #partial: BodyBuffer | null = null;
   #payload: Uint8Array | null = null;
 

@@ -54,7 +54,9 @@ export abstract class FramedAttempt extends WebAttempt {
   }
 
   #check(flags: number, length: number): void {
-    if (this.#ending !== null) throw this.fault("the server sent more behind the end of the stream");
+    if (this.#ending !== null) {
+      throw this.fault("the server sent more behind the end of the stream");
+    }
     const isEnd = (flags & this.endFlag) !== 0;
     if ((flags & ~(COMPRESSED | this.endFlag)) !== 0) {
       throw this.fault(`frame flags must be of ${COMPRESSED} and ${this.endFlag}, got ${flags}`);
@@ -120,9 +122,7 @@ export abstract class FramedAttempt extends WebAttempt {
     const { flags } = this.#frames;
     const isEnd = (flags & this.endFlag) !== 0;
     const limit = isEnd ? MAX_END_SIZE : this.call.maxReceiveSize;
-    const plain = (flags & COMPRESSED) === 0
-      ? payload
-      : decompress(this.#encoding, payload, limit);
+    const plain = (flags & COMPRESSED) === 0 ? payload : decompress(this.#encoding, payload, limit);
     if (isEnd) {
       this.#ending = this.readEnding(plain);
       return;

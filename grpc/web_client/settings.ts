@@ -12,7 +12,7 @@ import {
   type Lookup,
 } from "../../http/engine.ts";
 import type { BackoffOptions } from "../resolve/backoff.ts";
-import type { WebSettings } from "./channel.ts";
+import type { WebClientSettings } from "./channel.ts";
 import { parseWebTarget, type WebTarget } from "./target.ts";
 
 /** Options of a client about its protocol. */
@@ -85,11 +85,11 @@ export function checkProtocol(what: string, options: ProtocolOptions): void {
 }
 
 /** Settings of a client of gRPC-Web or Connect; null if it is one of gRPC. Checked before. */
-export function webSettings(
+export function webClientSettings(
   what: string,
   options: ProtocolOptions & { readonly targets: readonly string[] },
   { tls, engine, connectTimeout, userAgent, backoff, lookup, session }: ConnectionSettings,
-): WebSettings | null {
+): WebClientSettings | null {
   const { protocol = "grpc", format = "binary", httpVersion, httpGet = false } = options;
   if (protocol === "grpc") return null;
   return {

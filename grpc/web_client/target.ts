@@ -12,7 +12,7 @@ export interface WebTarget {
   readonly text: string;
   /** Where it is. */
   readonly url: UrlTarget;
-  /** What stands before the path of each method: empty, or `/prefix`. */
+  /** Put before the path of each method: empty, or `/prefix`. */
   readonly prefix: string;
   /** Path of a Unix socket or address in memory that its connections go to, or null. */
   readonly local: string | null;

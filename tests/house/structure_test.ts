@@ -36,7 +36,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   http: {
     "mod.ts": "client server h2 websocket telemetry net message attempt.ts",
-    "engine.ts": "server h2 hpack telemetry net message time",
+    "engine.ts": "client server h2 hpack telemetry net message time",
     // Neither knows the other.
     client: "h1 h2 hpack telemetry coding net message time",
     server: "h1 h2 websocket hpack telemetry coding net message time",
@@ -55,7 +55,8 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "mod.ts": "reflect client server interceptors balancing resolve config web wire",
     reflect: "client server wire",
     interceptors: "wire",
-    client: "balancing resolve config wire codec",
+    client: "web_client balancing resolve config wire codec",
+    web_client: "resolve wire codec",
     balancing: "resolve config wire",
     resolve: "",
     config: "wire",

@@ -12,10 +12,13 @@ import { grpc } from "@sluice/sluice";
 import { readFrames, writeFrame } from "./frame.ts";
 import {
   type ClientCompatRequest,
+  Codec,
   Compression,
   fromHeaders,
   type Header,
+  HttpVersion,
   messageType,
+  Protocol,
   registry,
   SERVICE,
   StreamType,
@@ -39,12 +42,29 @@ const connections = new Map<string, grpc.Conn>();
 /** Calls of one configuration share a connection, as they would in a program. */
 function connection(request: ClientCompatRequest): grpc.Conn {
   const { host, port, serverTlsCert, clientTlsCreds, compression, messageReceiveLimit } = request;
-  const key = [host, port, compression, messageReceiveLimit, clientTlsCreds !== undefined].join();
+  const { protocol, codec, httpVersion, useGetHttpMethod } = request;
+  const key = [
+    host,
+    port,
+    compression,
+    messageReceiveLimit,
+    clientTlsCreds !== undefined,
+    protocol,
+    codec,
+    httpVersion,
+    useGetHttpMethod,
+  ].join();
   let conn = connections.get(key);
   if (conn === undefined) {
     conn = grpc.newClient({
       targets: [`${host}:${port}`],
       compress: compression === Compression.GZIP,
+      ...(protocol === Protocol.GRPC ? {} : {
+        protocol: protocol === Protocol.CONNECT ? "connect" : "grpc-web",
+        format: codec === Codec.JSON ? "json" : "binary",
+        httpVersion: httpVersion === HttpVersion.ONE ? "1.1" : "2",
+        httpGet: useGetHttpMethod,
+      }),
       ...(messageReceiveLimit === 0 ? {} : { maxReceiveSize: messageReceiveLimit }),
       ...(serverTlsCert.length === 0 ? {} : {
         tls: {
@@ -101,6 +121,11 @@ async function run(request: ClientCompatRequest): Promise<Result> {
     }
   } catch (error) {
     result.error = toError(error);
+    // What came with the head of a response that is an error, or before the first of its messages,
+    // stands in the error alone.
+    if (result.responseHeaders.length === 0 && request.protocol !== Protocol.GRPC) {
+      result.responseHeaders = fromHeaders(ConnectError.from(error).metadata);
+    }
     // A call that yields one message yields none if it fails.
     if (request.streamType === StreamType.CLIENT_STREAM) result.payloads = [];
   }

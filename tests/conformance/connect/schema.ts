@@ -98,7 +98,10 @@ export interface ServerCompatRequest extends Message {
 export interface ClientCompatRequest extends Message {
   readonly testName: string;
   readonly protocol: number;
+  readonly httpVersion: number;
+  readonly codec: number;
   readonly compression: number;
+  readonly useGetHttpMethod: boolean;
   readonly host: string;
   readonly port: number;
   readonly serverTlsCert: Uint8Array;
@@ -121,6 +124,12 @@ export interface ClientCompatRequest extends Message {
 
 /** Values of `Protocol`. */
 export const Protocol = { CONNECT: 1, GRPC: 2, GRPC_WEB: 3 } as const;
+
+/** Values of `HTTPVersion`. */
+export const HttpVersion = { ONE: 1, TWO: 2 } as const;
+
+/** Values of `Codec`. */
+export const Codec = { PROTO: 1, JSON: 2 } as const;
 
 /** Values of `Compression`. */
 export const Compression = { IDENTITY: 1, GZIP: 2 } as const;
