@@ -88,6 +88,20 @@ async function send(
   }));
 }
 
+/**
+ * Waits until no watch of etcd 3.4 is behind, which tells of progress at any time: those that began in
+ * the past are looked after all together, so one that has something to tell stands for the others.
+ */
+async function catchUpOld(target: Target, revision: number): Promise<void> {
+  const view = await View.open(target);
+  const end = Date.now() + SETTLE_MS;
+  const all = { key: bytes("\0"), rangeEnd: bytes("\0"), startRevision: BigInt(revision) };
+  await view.write({ requestUnion: { case: "createRequest", value: { ...all, filters: [] } } });
+  while (Date.now() < end && (view.told.get("0")?.length ?? 0) < 2) await delay(2);
+  view.close();
+  await view.ended.catch(() => {});
+}
+
 /** Waits until no watch is behind: progress is told then, if there is a watch that was not ended. */
 async function catchUp(views: readonly (readonly [View, View])[]): Promise<void> {
   const end = Date.now() + CATCH_UP_MS;
@@ -158,7 +172,8 @@ export async function playWatches(pair: Pair, random: Random): Promise<void> {
         // Watches that are behind would be ended by it on one side and not on the other.
         if (step.method === "Compact") {
           await settle(pair, asked.join("\n"), views);
-          await catchUp(views);
+          if (pair.version >= 6) await catchUp(views);
+          else if (maker.revision > 1) await catchUpOld(pair.theirs, maker.revision);
         }
         const answer = await pair.ask(step);
         const told = /"header":\{"revision":"(\d+)"/.exec(answer)?.[1];
