@@ -89,7 +89,9 @@ export class Journal {
   #flushing: Promise<void> | null = null;
   #next: Promise<void> | null = null;
   #failure: { readonly error: unknown } | null = null;
-  /** The records appended since a new journal was begun; `null` while none is. */
+  /** Whether a new journal is made: there is one unfinished file. */
+  #replacing = false;
+  /** The records appended since a new journal was begun, until it has them. */
   #tail: JournalRecord[] | null = null;
 
   private constructor(
@@ -222,10 +224,19 @@ export class Journal {
   /**
    * Replaces the journal by one of the records `base` gives, and of all that are appended from this call
    * on. `base` is drawn from bit by bit; it gives `null` to say that it cannot go on, and then all stays
-   * as it is. Resolves to whether the journal was replaced.
+   * as it is, as it does while another is being made. Resolves to whether the journal was replaced.
    */
   async replace(base: Iterable<JournalRecord | null>): Promise<boolean> {
-    if (this.#tail !== null) return false;
+    if (this.#replacing) return false;
+    this.#replacing = true;
+    try {
+      return await this.#replace(base);
+    } finally {
+      this.#replacing = false;
+    }
+  }
+
+  async #replace(base: Iterable<JournalRecord | null>): Promise<boolean> {
     const tail: JournalRecord[] = this.#tail = [];
     const number = this.#files.number + 1;
     const path = `${this.#folder}/journal-${number}`;

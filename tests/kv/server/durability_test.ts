@@ -8,6 +8,7 @@ import { kv } from "@sluice/sluice";
 import { listen } from "../../../kv/server/mod.ts";
 import { StoreDamagedError } from "../../../kv/server/log/error.ts";
 import { Journal } from "../../../kv/server/log/journal.ts";
+import type { JournalRecord } from "../../../kv/server/log/records.ts";
 import { setImmediate } from "node:timers";
 import { Random } from "../../../support/random.ts";
 import { killAgainAndAgain, StoreProcess } from "./durability.ts";
@@ -163,4 +164,46 @@ Deno.test("every record is written, whoever asks for it to be durable and when",
   const again = Journal.open(path, () => found++, failed);
   assertEquals([found, again.length], [appended, length]);
   await again.close();
+});
+
+Deno.test("a journal that is replaced again and again, and while it is, holds every record", async () => {
+  await using temporary = await folder();
+  const path = `${temporary.path}/data`;
+  const failed = (error: unknown): never => {
+    throw error;
+  };
+  const journal = Journal.open(path, () => {}, failed);
+  let appended = 0;
+  const append = (): void => journal.append({ kind: "grant", id: BigInt(++appended), ttl: 60 });
+  const base = (last: number): Iterable<JournalRecord> =>
+    Array.from({ length: last }, (_, i) => ({ kind: "grant", id: BigInt(i + 1), ttl: 60 }));
+  for (let i = 0; i < 1_000; i++) append();
+  await journal.durable();
+  let replaced = 0;
+  for (let round = 0; round < 20; round++) {
+    let done = false;
+    const first = journal.replace(base(appended)).then((value) => {
+      done = true;
+      return value;
+    });
+    // Others ask for the same at every moment, with more to write than it has.
+    const others: Promise<boolean>[] = [];
+    while (!done) {
+      append();
+      others.push(journal.replace(base(appended)));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    assert(await first);
+    replaced += 1 + (await Promise.all(others)).filter((value) => value).length;
+    await journal.durable();
+  }
+  assert(replaced >= 20);
+  await journal.close();
+  const found: bigint[] = [];
+  const again = Journal.open(path, (record) => {
+    if (record.kind === "grant") found.push(record.id);
+  }, failed);
+  await again.close();
+  assertEquals(found.length, appended);
+  assertEquals(found, Array.from({ length: appended }, (_, i) => BigInt(i + 1)));
 });
