@@ -10,14 +10,14 @@ export function keyCalls(player: Player): Calls {
   const put = (key: string, value = "", more: Fields = {}) => ask("Put", { key, value, ...more });
   const range = (key: string, more: Fields = {}) => ask("Range", { key, ...more });
   const remove = (key: string, more: Fields = {}) => ask("DeleteRange", { key, ...more });
-  const P = { range_end: "p0" };
+  const P = { rangeEnd: "p0" };
   const keys = async (more: Fields) =>
     (await range("p/", { ...P, ...more })).kvs.map(({ key }: Answer) => key);
   const success = (...ops: Fields[]) => ask("Txn", { success: ops });
-  const opPut = (key: string, value = "v") => ({ request_put: { key, value } });
-  const opGet = (key: string, more: Fields = {}) => ({ request_range: { key, ...more } });
+  const opPut = (key: string, value = "v") => ({ requestPut: { key, value } });
+  const opGet = (key: string, more: Fields = {}) => ({ requestRange: { key, ...more } });
   const opDelete = (key: string, more: Fields = {}) => ({
-    request_delete_range: { key, ...more },
+    requestDeleteRange: { key, ...more },
   });
   const holds = async (compare: Fields) => (await ask("Txn", { compare: [compare] })).succeeded;
   const succeeded = ({ succeeded, code, msg }: Answer) =>
@@ -31,20 +31,20 @@ export function keyCalls(player: Player): Calls {
     "range empty key": () => range(""),
     "delete empty key": () => remove(""),
     "put a=1": () => put("a", "1"),
-    "put a=2 prev_kv": () => put("a", "2", { prev_kv: true }),
+    "put a=2 prev_kv": () => put("a", "2", { prevKv: true }),
     "put empty value": () => put("ev"),
     "get empty value": () => range("ev"),
-    "put ignore_value on existing": () => put("a", "", { ignore_value: true }),
+    "put ignore_value on existing": () => put("a", "", { ignoreValue: true }),
     "get a": () => range("a"),
-    "put ignore_value+value": () => put("a", "x", { ignore_value: true }),
-    "put ignore_value missing key": () => put("none", "", { ignore_value: true }),
-    "put ignore_lease+lease": () => put("a", "x", { ignore_lease: true, lease: 5 }),
-    "put ignore_lease missing key": () => put("none", "x", { ignore_lease: true }),
+    "put ignore_value+value": () => put("a", "x", { ignoreValue: true }),
+    "put ignore_value missing key": () => put("none", "", { ignoreValue: true }),
+    "put ignore_lease+lease": () => put("a", "x", { ignoreLease: true, lease: 5 }),
+    "put ignore_lease missing key": () => put("none", "x", { ignoreLease: true }),
     "put unknown lease": () => put("a", "x", { lease: 4242 }),
     "delete missing key": () => remove("none"),
-    "delete range_end<key": () => remove("b", { range_end: "a" }),
-    "range range_end<key": () => range("b", { range_end: "a" }),
-    "range range_end==key": () => range("a", { range_end: "a" }),
+    "delete range_end<key": () => remove("b", { rangeEnd: "a" }),
+    "range range_end<key": () => range("b", { rangeEnd: "a" }),
+    "range range_end==key": () => range("a", { rangeEnd: "a" }),
     "range future rev": () => range("a", { revision: 9999 }),
     "range negative rev": () => range("a", { revision: -1 }),
     "prefix limit 2": async () => {
@@ -57,29 +57,28 @@ export function keyCalls(player: Player): Calls {
       const { more, count, kvs } = await range("p/", { ...P, limit: 100 });
       return { more, count, n: kvs.length };
     },
-    "count_only": () => range("p/", { ...P, count_only: true }),
-    "count_only+limit": () => range("p/", { ...P, count_only: true, limit: 2 }),
-    "keys_only": async () => (await range("p/", { ...P, keys_only: true, limit: 1 })).kvs,
-    "keys_only+count_only": () => range("p/", { ...P, keys_only: true, count_only: true }),
-    "sort MOD DESCEND limit 1": () =>
-      range("p/", { ...P, sort_target: 3, sort_order: 2, limit: 1 }),
+    "count_only": () => range("p/", { ...P, countOnly: true }),
+    "count_only+limit": () => range("p/", { ...P, countOnly: true, limit: 2 }),
+    "keys_only": async () => (await range("p/", { ...P, keysOnly: true, limit: 1 })).kvs,
+    "keys_only+count_only": () => range("p/", { ...P, keysOnly: true, countOnly: true }),
+    "sort MOD DESCEND limit 1": () => range("p/", { ...P, sortTarget: 3, sortOrder: 2, limit: 1 }),
     "sort target VERSION order NONE": async () =>
-      (await range("p/", { ...P, sort_target: 1 })).kvs
+      (await range("p/", { ...P, sortTarget: 1 })).kvs
         .map(({ key, version }: Answer) => `${key}:${version}`),
-    "sort target KEY DESCEND": () => keys({ sort_target: 0, sort_order: 2 }),
+    "sort target KEY DESCEND": () => keys({ sortTarget: 0, sortOrder: 2 }),
     "min_mod_revision filter count": async () => {
-      const { count, more, kvs } = await range("p/", { ...P, min_mod_revision: 8, limit: 2 });
+      const { count, more, kvs } = await range("p/", { ...P, minModRevision: 8, limit: 2 });
       return { count, more, keys: kvs.map(({ key }: Answer) => key) };
     },
-    "all keys \\0 \\0 count": async () => (await range("\0", { range_end: "\0" })).count,
+    "all keys \\0 \\0 count": async () => (await range("\0", { rangeEnd: "\0" })).count,
     "fromkey p/k3": async () =>
-      (await range("p/k3", { range_end: "\0" })).kvs.map(({ key }: Answer) => key),
+      (await range("p/k3", { rangeEnd: "\0" })).kvs.map(({ key }: Answer) => key),
     "txn empty": () => success(),
     "txn read-only revision": () => success(opGet("a")),
     "txn dup put": () => success(opPut("x"), opPut("x")),
     "txn put + del same": () => success(opPut("x"), opDelete("x")),
-    "txn put in del range": () => success(opDelete("x", { range_end: "y" }), opPut("x1")),
-    "txn del del overlap": () => success(opDelete("x"), opDelete("x", { range_end: "y" })),
+    "txn put in del range": () => success(opDelete("x", { rangeEnd: "y" }), opPut("x1")),
+    "txn del del overlap": () => success(opDelete("x"), opDelete("x", { rangeEnd: "y" })),
     "txn dup in failure branch only": () => ask("Txn", { failure: [opPut("x"), opPut("x")] }),
     "txn 128 ops ok?": async () =>
       succeeded(await success(...Array.from({ length: 128 }, (_, i) => opPut(`t/${i}`)))),
@@ -93,7 +92,7 @@ export function keyCalls(player: Player): Calls {
     "txn op empty (no oneof)": () => success({}),
     "txn op put empty key": () => success(opPut("")),
     "txn range future rev": () => success(opGet("a", { revision: 9999 })),
-    "txn put unknown lease": () => success({ request_put: { key: "a", value: "x", lease: 4242 } }),
+    "txn put unknown lease": () => success({ requestPut: { key: "a", value: "x", lease: 4242 } }),
     "txn get-put-get order": () => success(opGet("a"), opPut("a", "new"), opGet("a")),
     'cmp VALUE on missing EQUAL ""': () =>
       holds({ key: "none", target: VALUE, result: EQUAL, value: "" }),
@@ -104,13 +103,13 @@ export function keyCalls(player: Player): Calls {
     "cmp LEASE on missing EQUAL 0": () =>
       holds({ key: "none", target: LEASE, result: EQUAL, lease: 0 }),
     "cmp range all CREATE>0": () =>
-      holds({ key: "p/", ...P, target: CREATE, result: GREATER, create_revision: 0 }),
-    "nested txn": () => success({ request_txn: { success: [opPut("n/1")] } }),
+      holds({ key: "p/", ...P, target: CREATE, result: GREATER, createRevision: 0 }),
+    "nested txn": () => success({ requestTxn: { success: [opPut("n/1")] } }),
     "nested dup then/else same key ok": async () =>
-      (await success({ request_txn: { success: [opPut("n/2")], failure: [opPut("n/2")] } }))
+      (await success({ requestTxn: { success: [opPut("n/2")], failure: [opPut("n/2")] } }))
         .succeeded,
     "nested dup parent+child": () =>
-      success(opPut("n/3"), { request_txn: { success: [opPut("n/3")] } }),
+      success(opPut("n/3"), { requestTxn: { success: [opPut("n/3")] } }),
     "put 1.5MiB-512": async () => ok(await put("big", "x".repeat(1.5 * 2 ** 20 - 512))),
     "put 1.5MiB+1": () => put("big", "x".repeat(1.5 * 2 ** 20 + 1)),
     "put 2MiB": () => put("big", "x".repeat(2 * 2 ** 20)),

@@ -63,7 +63,7 @@ export function leaseCalls(player: Player): Calls {
     },
     "ignore_lease keeps": async () => {
       await put("sw", { lease: 90 });
-      await put("sw", { ignore_lease: true });
+      await put("sw", { ignoreLease: true });
       return await keysOf(90);
     },
     "leases": async () => {
@@ -86,9 +86,9 @@ export function watchCalls(player: Player): Calls {
     player.ask("KV", "Put", { key, value, ...more });
   const remove = (key: string) => player.ask("KV", "DeleteRange", { key });
   const lease = (method: string, fields: Fields) => player.ask("Lease", `Lease${method}`, fields);
-  const W = { key: "w/", range_end: "w0" };
+  const W = { key: "w/", rangeEnd: "w0" };
   const watch = player.watch.bind(player);
-  const progress = { progress_request: {} };
+  const progress = { progressRequest: {} };
   return {
     "watch create + put + del": (recorded) =>
       watch([W], recorded, async () => {
@@ -96,35 +96,35 @@ export function watchCalls(player: Player): Calls {
         await remove("w/1");
       }),
     "watch prev_kv": (recorded) =>
-      watch([{ ...W, prev_kv: true }], recorded, async () => {
+      watch([{ ...W, prevKv: true }], recorded, async () => {
         await put("w/2", "A");
         await put("w/2", "B");
         await remove("w/2");
       }),
-    "watch compacted (start 1)": (recorded) => watch([{ ...W, start_revision: 1 }], recorded),
-    "watch negative start": (recorded) => watch([{ ...W, start_revision: -1 }], recorded),
+    "watch compacted (start 1)": (recorded) => watch([{ ...W, startRevision: 1 }], recorded),
+    "watch negative start": (recorded) => watch([{ ...W, startRevision: -1 }], recorded),
     "watch future start": (recorded) =>
-      watch([{ ...W, start_revision: 34 }], recorded, async () => {
+      watch([{ ...W, startRevision: 34 }], recorded, async () => {
         for (const value of ["1", "2", "3", "4"]) await put("w/f", value);
       }),
-    "watch wrong range (end<key)": (recorded) => watch([{ key: "b", range_end: "a" }], recorded),
-    "watch key==end": (recorded) => watch([{ key: "a", range_end: "a" }], recorded),
+    "watch wrong range (end<key)": (recorded) => watch([{ key: "b", rangeEnd: "a" }], recorded),
+    "watch key==end": (recorded) => watch([{ key: "a", rangeEnd: "a" }], recorded),
     "watch empty key single": (recorded) => watch([{ key: "" }], recorded, () => put("w/x", "0")),
     'watch "" to \\0 (all)': (recorded) =>
-      watch([{ key: "", range_end: "\0" }], recorded, () => put("w/x", "1")),
+      watch([{ key: "", rangeEnd: "\0" }], recorded, () => put("w/x", "1")),
     "watch ids: two auto + dup explicit": (recorded) =>
       watch(
-        [W, W, { ...W, watch_id: 7 }, { ...W, watch_id: 7 }, W],
+        [W, W, { ...W, watchId: 7 }, { ...W, watchId: 7 }, W],
         recorded,
         () => put("w/1", "m"),
       ),
     "watch cancel": (recorded) =>
-      watch([W], recorded, (send) => send({ cancel_request: { watch_id: 0 } })),
+      watch([W], recorded, (send) => send({ cancelRequest: { watchId: 0 } })),
     "progress no watcher": (recorded) => watch([], recorded, (send) => send(progress)),
     "progress 1 watcher": (recorded) => watch([W], recorded, (send) => send(progress)),
     "progress 2 watchers": (recorded) => watch([W, W], recorded, (send) => send(progress)),
     "progress right after unsynced create": (recorded) =>
-      watch([{ ...W, key: "none", range_end: "none2", start_revision: 19 }], recorded, async (
+      watch([{ ...W, key: "none", rangeEnd: "none2", startRevision: 19 }], recorded, async (
         send,
       ) => {
         await send(progress);
@@ -141,19 +141,19 @@ export function watchCalls(player: Player): Calls {
         await remove("w/3");
       }),
     "txn events one response": (recorded) =>
-      watch([{ key: "tx/", range_end: "tx0" }], recorded, () =>
+      watch([{ key: "tx/", rangeEnd: "tx0" }], recorded, () =>
         player.ask("KV", "Txn", {
-          success: ["tx/b", "tx/a"].map((key) => ({ request_put: { key, value: "v" } })),
+          success: ["tx/b", "tx/a"].map((key) => ({ requestPut: { key, value: "v" } })),
         })),
     "lease revoke events": (recorded) =>
-      watch([{ key: "lr/", range_end: "lr0" }], recorded, async () => {
+      watch([{ key: "lr/", rangeEnd: "lr0" }], recorded, async () => {
         await lease("Grant", { ID: 100, TTL: 60 });
         await put("lr/b", "1", { lease: 100 });
         await put("lr/a", "1", { lease: 100 });
         await lease("Revoke", { ID: 100 });
       }),
     "lease expiry (TTL 1 asked)": (recorded) =>
-      watch([{ key: "le/", range_end: "le0" }], recorded, async () => {
+      watch([{ key: "le/", rangeEnd: "le0" }], recorded, async () => {
         await lease("Grant", { ID: 101, TTL: 1 });
         await put("le/1", "1", { lease: 101 });
       }),
@@ -162,7 +162,7 @@ export function watchCalls(player: Player): Calls {
       await put("h/1", "b");
       await put("h/2", "c");
       await remove("h/1");
-      return await watch([{ key: "h/", range_end: "h0", start_revision: 49 }], recorded);
+      return await watch([{ key: "h/", rangeEnd: "h0", startRevision: 49 }], recorded);
     },
     "hasleader ok": (recorded: Answer) => watch([W], recorded, undefined, { hasleader: "true" }),
   };

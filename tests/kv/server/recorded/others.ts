@@ -19,7 +19,7 @@ export function contestCalls(player: Player): Calls {
     "lock prefix after": async (recorded) => {
       // The one who gave up takes its key back.
       for (;;) {
-        const { kvs } = await player.ask("KV", "Range", { key: "mylock/", range_end: "mylock0" });
+        const { kvs } = await player.ask("KV", "Range", { key: "mylock/", rangeEnd: "mylock0" });
         const keys = kvs.map(({ key }: Answer) => key);
         if (keys.length === recorded.length) return keys;
       }
@@ -106,7 +106,7 @@ export function userCalls(player: Player): Calls {
     if (answer.token !== undefined) tokens.set(name, answer.token);
     return answer;
   };
-  const P = { key: "p/", range_end: "p0" };
+  const P = { key: "p/", rangeEnd: "p0" };
   const watch = (recorded: Answer, keys: readonly string[], as?: string) =>
     player.watch(
       keys.map((key) => ({ key })),

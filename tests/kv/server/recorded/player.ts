@@ -112,6 +112,14 @@ const QUIET_MS = 60;
 /** Milliseconds for an answer that should come. */
 const PATIENCE_MS = 30_000;
 
+/** A stream of both. */
+interface OpenStream {
+  readonly send: (fields: Fields) => Promise<void>;
+  /** The answers, once there are so many and no more come. */
+  readonly answers: (count: number, options?: { readonly quiet?: number }) => Promise<Answer[]>;
+  readonly close: () => Promise<void>;
+}
+
 /** Plays calls on a server. */
 export class Player implements AsyncDisposable {
   readonly #conn: grpc.Conn;
@@ -170,7 +178,11 @@ export class Player implements AsyncDisposable {
   }
 
   /** Opens a stream of both. */
-  async open(service: ServiceName, method: string, header: Record<string, string> = {}) {
+  async open(
+    service: ServiceName,
+    method: string,
+    header: Record<string, string> = {},
+  ): Promise<OpenStream> {
     const { input, output } = this.#method(service, method);
     const stream = await this.#services[service]![method]!({ headers: new Headers(header) });
     const seen: Answer[] = [];
@@ -179,8 +191,7 @@ export class Player implements AsyncDisposable {
     })().catch(() => {});
     return {
       send: (fields: Fields): Promise<void> => stream.write(messageOf(input, fields)),
-      /** The answers, once there are so many and no more come. */
-      async answers(count: number, options: { readonly quiet?: number } = {}): Promise<Answer[]> {
+      async answers(count, options = {}): Promise<Answer[]> {
         const end = performance.now() + PATIENCE_MS;
         while (seen.length < count && performance.now() < end) await delay(2);
         await delay(options.quiet ?? QUIET_MS);
@@ -206,7 +217,7 @@ export class Player implements AsyncDisposable {
     const stream = await this.open("Watch", "Watch", header);
     let made = 0;
     for (const create of creates) {
-      await stream.send({ create_request: create });
+      await stream.send({ createRequest: create });
       await stream.answers(++made, { quiet: 0 });
     }
     await work(stream.send);
@@ -220,23 +231,23 @@ export class Player implements AsyncDisposable {
   }
 }
 
-function eventOf({ type, kv, prev_kv }: Answer): string {
-  const { key, value, mod_revision, create_revision, version, lease } = kv;
-  const previous = prev_kv === null ? "" : ` prev=${prev_kv.value}@${prev_kv.mod_revision}`;
-  const now = `${key}=${value}@${mod_revision} c${create_revision} v${version} l${lease}`;
-  return `${type} ${now}${previous}`;
+function eventOf({ type, kv, prev_kv: before }: Answer): string {
+  const { key, value, mod_revision: at, create_revision: created, version, lease } = kv;
+  const previous = before === null ? "" : ` prev=${before.value}@${before.mod_revision}`;
+  return `${type} ${key}=${value}@${at} c${created} v${version} l${lease}${previous}`;
 }
 
 /** A response of a watch in the short form of the record. */
 function shortOf(answer: Answer): Answer {
-  const { header, watch_id, created, canceled, compact_revision, cancel_reason, events } = answer;
+  const { header, created, canceled, events } = answer;
+  const { watch_id: id, compact_revision: compacted, cancel_reason: reason } = answer;
   return {
     rev: header.revision,
-    id: watch_id,
+    id,
     ...(created ? { created } : {}),
     ...(canceled ? { canceled } : {}),
-    ...(compact_revision === "0" ? {} : { compact_revision }),
-    ...(cancel_reason === "" ? {} : { cancel_reason }),
+    ...(compacted === "0" ? {} : { "compact_revision": compacted }),
+    ...(reason === "" ? {} : { "cancel_reason": reason }),
     ...(events.length === 0 ? {} : { events: events.map(eventOf) }),
   };
 }
