@@ -32,7 +32,7 @@ export { type DialTlsOptions as TlsOptions } from "../http/engine.ts";
 export { type KeepaliveOptions } from "../http/mod.ts";
 export { type BackoffOptions } from "./resolve/backoff.ts";
 export { Conn, newClient } from "./client/conn.ts";
-export { type ClientOptions } from "./client/options.ts";
+export { type ClientOptions, type RetryLimits } from "./client/options.ts";
 export { type ResolveOptions } from "./resolve/lookups.ts";
 export { ServiceConfigError } from "./config/config_value.ts";
 export type {

@@ -165,6 +165,7 @@ const DOORS: Record<string, Door | readonly Door[]> = {
     closed(grpc.newClient({ targets: ["127.0.0.1:1"], resolve: bag } as never)),
   "grpc.ServiceConfig": (bag) =>
     closed(grpc.newClient({ targets: ["127.0.0.1:1"], serviceConfig: bag })),
+  "grpc.RetryLimits": (bag) => closed(grpc.newClient({ targets: ["127.0.0.1:1"], retry: bag })),
   "grpc.MethodConfig": (bag) =>
     closed(grpc.newClient({ targets: ["127.0.0.1:1"], serviceConfig: { methodConfig: [bag] } })),
   "grpc.HealthCheckConfig": (bag) =>

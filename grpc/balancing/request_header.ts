@@ -23,18 +23,21 @@ export class RequestHeader {
   }
 
   /**
-   * The header of one call: `timeout` milliseconds for the server, or 0 for no limit; `gzip` if it may
-   * send compressed messages. Throws `TypeError` if the user's metadata cannot be sent.
+   * The header of one attempt: `timeout` milliseconds for the server, or 0 for no limit; `gzip` if it may
+   * send compressed messages; how many attempts there were before, by a policy. Throws `TypeError` if the user's metadata cannot be sent.
    */
   of(
     method: Method,
     timeout: number,
     gzip: boolean,
+    previous: number,
     metadata: HeadersInit | undefined,
   ): Template | string[] {
-    if (metadata !== undefined) {
+    if (metadata !== undefined || previous > 0) {
       const fields = this.#fields(method, timeout, gzip);
-      appendMetadata(fields, metadata);
+      // "It will not be present on the first RPC, will be 1 for the second RPC, and so on."
+      if (previous > 0) fields.push("grpc-previous-rpc-attempts", String(previous));
+      if (metadata !== undefined) appendMetadata(fields, metadata);
       return fields;
     }
     const templates = gzip ? this.#gzip : this.#plain;

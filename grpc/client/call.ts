@@ -1,57 +1,19 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { setImmediate } from "node:timers";
-import { tell, type Time, Timer } from "../../http/engine.ts";
-import { ConnectionLostError } from "../../http/mod.ts";
+import { tell } from "../../http/engine.ts";
+import type { MethodSettings } from "../config/method_settings.ts";
 import type { Attempt, AttemptEvents } from "../wire/attempt.ts";
 import { compress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
+import { DEFAULT_MAX_RECEIVE_SIZE } from "../wire/message_stream.ts";
 import { readMetadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
-import { isUnprocessed, lastField, transportError } from "../wire/status.ts";
+import { isUnprocessed, lastField } from "../wire/status.ts";
+import type { CallHost, Connected, Place } from "./call_host.ts";
 import type { CallOptions } from "./call_options.ts";
-import type { Candidate } from "../balancing/picker.ts";
+import { Hedge, type HedgedCall, type Leg } from "./hedge.ts";
+import { LimitedCall } from "./limited_call.ts";
+import type { Policies } from "./policies.ts";
+import { RetryRun } from "./retry_run.ts";
 import { Waiting, type Wanted } from "./waiting_calls.ts";
-
-/** A connection, or several that look like one, as calls see it. */
-interface Connected {
-  /** Whether the server may understand gzip: until it says otherwise. */
-  takesGzip: boolean;
-}
-
-/** Where calls get their connections. */
-export interface Connections {
-  /** A connection for a call, now, or later: then `wanted` is told. `after` has just refused it. */
-  acquire(
-    wanted: Wanted<Connected>,
-    after: Connected | null,
-  ): Connected | Waiting<Connected & Candidate>;
-  /**
-   * Begins an attempt: `timeout` milliseconds for the server, or 0 for no limit; `gzip` if it may send
-   * compressed messages. Null, with nothing sent, if there is no room.
-   *
-   * @throws {TypeError} If the user's metadata cannot be sent.
-   * @throws {ConnectError} RESOURCE_EXHAUSTED if they are more than the server takes.
-   */
-  begin(
-    connected: Connected,
-    method: Method,
-    timeout: number,
-    gzip: boolean,
-    options: CallOptions,
-    maxReceiveSize: number,
-    events: AttemptEvents,
-  ): Attempt | null;
-}
-
-/** Parts and settings that all calls of a client share. */
-export interface CallHost {
-  /** Clock and timers of the client. */
-  readonly time: Time;
-  readonly channel: Connections;
-  readonly maxReceiveSize: number;
-  readonly maxSendSize: number;
-  /** Whether large requests are compressed. */
-  readonly compress: boolean;
-}
 
 /**
  * How often a call is sent again because the server certainly did not process it. Such attempts are
@@ -59,43 +21,47 @@ export interface CallHost {
  */
 const MAX_TRANSPARENT_RETRIES = 5;
 
-/** How much earlier than ours the server's clock may find the deadline passed. */
-const DEADLINE_SLACK_MS = 12;
+/** Name of the field that says how many attempts there were before. */
+const PREVIOUS = "grpc-previous-rpc-attempts";
+
+const NO_FIELDS: readonly string[] = [];
 
 /**
- * One call of a client: its deadline, the loop over its attempts, its end. What it sends and what
- * becomes of the responses is its kind's.
+ * One call of a client: the loop over its attempts, and their events. What it sends and what becomes of
+ * the responses is its kind's.
  */
-export abstract class ClientCall extends Timer implements Wanted<Connected>, AttemptEvents {
-  /** The attempt that runs; null before the first, and between two. */
+export abstract class ClientCall extends LimitedCall implements Wanted<Connected>, HedgedCall {
+  /** The attempt that runs; null before the first, between two, and until one of several is chosen. */
   protected attempt: Attempt | null = null;
+  /** Attempts side by side, of which one is chosen. */
+  protected hedge: Hedge | null = null;
   /** Fields of the response header, once they came. */
   protected headerFields: readonly string[] | null = null;
   /** Fields that came with the status. */
-  protected trailerFields: readonly string[] = [];
-  /** Whether nothing more happens. */
-  protected finished = false;
-  /** Why the call failed. */
-  protected error: Error | null = null;
+  protected trailerFields: readonly string[] = NO_FIELDS;
 
   protected readonly method: Method;
-  readonly #host: CallHost;
-  readonly #options: CallOptions;
+  /** Settings of the method in the service config. */
+  #settings: MethodSettings | null = null;
+  /** Whether they were looked for. */
+  #configured = false;
+  /** Attempts one after the other, by a policy. */
+  #retry: RetryRun | null = null;
+  /** Attempts by a policy before the one that runs. */
+  #previous = 0;
   /** The connection of the last attempt. */
   #connected: Connected | null = null;
-  #waiting: Waiting<Connected & Candidate> | null = null;
-  #retries = 0;
+  #waiting: Place | null = null;
+  /** Attempts that were made because the server certainly did nothing. */
+  #repeats = 0;
   /** Whether much time may have passed before the attempt: the server is told what is left. */
   #late = false;
-  /** Whether the attempt's header announced gzip. */
+  /** Whether the header of the attempt that is sent to announced gzip. */
   #gzip = false;
-  #onAbort: (() => void) | null = null;
 
   constructor(host: CallHost, method: Method, options: CallOptions) {
-    super();
-    this.#host = host;
+    super(host, options);
     this.method = method;
-    this.#options = options;
   }
 
   // ---- what kinds of calls differ in -----------------------------------------------------------
@@ -104,73 +70,65 @@ export abstract class ClientCall extends Timer implements Wanted<Connected>, Att
   protected abstract prepare(): void;
   /** Whether all that was sent can be sent again. */
   protected abstract readonly repeatable: boolean;
+  /** Whether all that was sent is kept as it was sent. */
+  abstract readonly kept: boolean;
   /** An attempt has begun: send what is to be sent. */
   protected abstract onBegun(attempt: Attempt): void;
   abstract onMessage(message: object, size: number): void;
   /** The status is OK: returns why the call failed nevertheless, or null. */
   protected abstract onEnd(): ConnectError | null;
-  /** The call failed. */
-  protected abstract onFailed(error: Error): void;
-  /** Whether responses wait to be read: until they are, the call can still be given up. */
-  protected abstract readonly unread: boolean;
-  /** Drops the responses that wait. */
-  protected abstract discard(error: Error): void;
 
   // ---- the loop over attempts ------------------------------------------------------------------
 
   /** Looks for a connection. */
   protected start(): void {
-    const { timeout, signal } = this.#options;
-    if (signal?.aborted) return this.#failSoon(this.#cancelled());
-    if (timeout === 0) return this.#failSoon(this.#deadlinePassed());
-    if (timeout !== undefined && timeout !== Infinity) this.#host.time.timers.add(this, timeout);
-    if (signal !== undefined) {
-      this.#onAbort = () => this.cancel();
-      signal.addEventListener("abort", this.#onAbort, { once: true });
+    const { policies } = this.host;
+    if (policies !== null && policies.known) this.#configure(policies);
+    if (!this.setLimits()) return;
+    if (this.hedge === null) this.#connect(null);
+    else this.hedge.start();
+  }
+
+  /** Takes what the service config says of the method. */
+  #configure(policies: Policies): void {
+    this.#configured = true;
+    const settings = this.#settings = policies.settingsFor(this.method.path);
+    if (settings !== null) this.timeout = Math.min(this.timeout, settings.timeout);
+    const policy = settings?.policy ?? null;
+    const { timers } = this.host.time;
+    if (policy?.kind === "hedging") this.hedge = new Hedge(policies, policy, timers, this);
+    else if (policy !== null || policies.throttle !== null) {
+      this.#retry = new RetryRun(policies, policy, timers, this);
     }
-    this.#connect(null);
   }
 
   #connect(after: Connected | null): void {
-    const found = this.#host.channel.acquire(this, after);
+    const found = this.host.channel.acquire(this, after);
     if (found instanceof Waiting) {
       this.#waiting = found;
       this.#late ||= this.waitForReady;
-    } else this.#begin(found);
+    } else this.onConnected(found);
   }
 
   get waitForReady(): boolean {
-    return this.#options.waitForReady === true;
+    return this.options.waitForReady ?? this.#settings?.waitForReady ?? false;
   }
 
   onConnected(connected: Connected): void {
     this.#waiting = null;
-    this.#begin(connected);
-  }
-
-  onUnavailable(error: Error): void {
-    this.#waiting = null;
-    this.fail(error);
-  }
-
-  #begin(connected: Connected): void {
-    const { compress, channel, maxReceiveSize } = this.#host;
+    const { policies } = this.host;
+    if (policies !== null && !this.#configured) {
+      // A resolver gave the config while the call waited.
+      this.#configure(policies);
+      this.limit(this.#settings?.timeout ?? Infinity);
+      this.#late = true;
+      if (this.hedge !== null) return this.hedge.start();
+    }
     let attempt: Attempt | null;
     try {
-      // Encoded before anything is sent: a request that does not fit its type leaves no trace.
-      this.prepare();
-      this.#gzip = compress && connected.takesGzip;
-      attempt = channel.begin(
-        connected,
-        this.method,
-        this.#timeLeft(),
-        this.#gzip,
-        this.#options,
-        maxReceiveSize,
-        this,
-      );
+      attempt = this.#begin(connected, this);
     } catch (error) {
-      return this.#failSoon(error as Error);
+      return this.failSoon(error as Error);
     }
     if (attempt === null) return this.#connect(connected);
     this.attempt = attempt;
@@ -178,12 +136,34 @@ export abstract class ClientCall extends Timer implements Wanted<Connected>, Att
     this.onBegun(attempt);
   }
 
-  /** Milliseconds the server has, or 0 for no limit. */
-  #timeLeft(): number {
-    const { timeout } = this.#options;
-    if (timeout === undefined || timeout === Infinity) return 0;
-    if (!this.#late) return timeout;
-    return Math.max(1, Math.min(timeout, Math.ceil(this.#host.time.timers.remaining(this))));
+  onUnavailable(error: Error): void {
+    this.#waiting = null;
+    if (!this.#retries(error as ConnectError, NO_FIELDS)) this.fail(error);
+  }
+
+  #begin(connected: Connected, events: AttemptEvents): Attempt | null {
+    const { compress, channel } = this.host;
+    // Encoded before anything is sent: a request that does not fit its type leaves no trace.
+    this.prepare();
+    this.#gzip = compress && connected.takesGzip;
+    return channel.begin(
+      connected,
+      this.method,
+      this.timeout === Infinity ? 0 : this.#late ? this.timeLeft : this.timeout,
+      this.#gzip,
+      this.#previous,
+      this.#settings === null ? this.options : { ...this.options, waitForReady: this.waitForReady },
+      this.#maxReceiveSize,
+      events,
+    );
+  }
+
+  /** "The actual value used is the minimum", and the default without any. */
+  get #maxReceiveSize(): number {
+    const { maxReceiveSize } = this.host;
+    const said = this.#settings === null ? null : this.#settings.maxResponseSize;
+    if (maxReceiveSize === null) return said ?? DEFAULT_MAX_RECEIVE_SIZE;
+    return said === null ? maxReceiveSize : Math.min(said, maxReceiveSize);
   }
 
   /** Encodes a request. The bytes are good until the next is encoded. */
@@ -196,10 +176,10 @@ export abstract class ClientCall extends Timer implements Wanted<Connected>, Att
       );
     }
     const bytes = this.method.input.encode(message);
-    const { maxSendSize } = this.#host;
-    if (bytes.length > maxSendSize) {
+    const most = Math.min(this.host.maxSendSize, this.#settings?.maxRequestSize ?? Infinity);
+    if (bytes.length > most) {
       throw new ConnectError(
-        `trying to send message larger than max (${bytes.length} vs. ${maxSendSize})`,
+        `trying to send message larger than max (${bytes.length} vs. ${most})`,
         Code.ResourceExhausted,
       );
     }
@@ -216,11 +196,18 @@ export abstract class ClientCall extends Timer implements Wanted<Connected>, Att
     );
   }
 
+  /** Whether the call may be sent again although it may have run. */
+  protected get mayReplay(): boolean {
+    return this.hedge !== null || this.#retry?.active === true;
+  }
+
   // ---- the attempt's events --------------------------------------------------------------------
 
-  onHeader(fields: readonly string[]): void {
+  onHeader(given: readonly string[]): void {
+    // "The client library may also set this entry in the received initial metadata."
+    const fields = this.#previous === 0 ? given : [...given, PREVIOUS, String(this.#previous)];
     this.headerFields = fields;
-    const { onHeader } = this.#options;
+    const { onHeader } = this.options;
     if (onHeader !== undefined) tell(onHeader, readMetadata(fields));
   }
 
@@ -230,145 +217,137 @@ export abstract class ClientCall extends Timer implements Wanted<Connected>, Att
     header: readonly string[],
   ): void {
     if (this.finished) return;
-    if (
-      this.#gzip && error?.code === Code.Unimplemented &&
-      this.#refusedGzip(error.rawMessage, header, trailers)
-    ) return this.#again(null);
+    if (error === null) this.host.policies?.throttle?.succeeded();
+    else {
+      if (this.#gzip && this.refusedGzip(this.#connected!, error, header, trailers)) {
+        return this.#again(null);
+      }
+      this.ran = true;
+      if (this.#retries(error, trailers)) return;
+    }
+    this.end(error, trailers);
+  }
+
+  end(error: ConnectError | null, trailers: readonly string[]): void {
+    if (this.finished) return;
     if (trailers.length > 0) {
       this.trailerFields = trailers;
-      const { onTrailer } = this.#options;
+      const { onTrailer } = this.options;
       if (onTrailer !== undefined) tell(onTrailer, readMetadata(trailers));
       if (this.finished) return;
     }
-    if (error !== null) return this.fail(this.#atDeadline(error));
+    if (error !== null) return this.fail(this.atDeadline(error));
     const fault = this.onEnd();
     if (fault !== null) return this.fail(fault);
-    this.#finish();
+    this.finish();
   }
 
   /**
    * Remembers that a server does not understand gzip: "the server MUST respond with status
-   * UNIMPLEMENTED" (compression.md). True if the call may be sent again: a server that then lists what
+   * UNIMPLEMENTED" (compression.md). True if the attempt may begin again: a server that then lists what
    * it does understand, as it should, refuses what the header announced, before any handler runs.
    */
-  #refusedGzip(
-    message: string,
+  refusedGzip(
+    connected: Connected,
+    { code, rawMessage }: ConnectError,
     header: readonly string[],
     trailers: readonly string[],
   ): boolean {
+    if (code !== Code.Unimplemented) return false;
     const name = "grpc-accept-encoding";
     const accepted = lastField(header, name) ?? lastField(trailers, name);
     const names = accepted?.split(",").map((one) => one.trim().toLowerCase());
     // Those that do not list them say it in words.
-    if (names === undefined ? !/gzip/i.test(message) : names.includes("gzip")) return false;
-    this.#connected!.takesGzip = false;
-    return names !== undefined && this.#repeatable;
+    if (names === undefined ? !/gzip/i.test(rawMessage) : names.includes("gzip")) return false;
+    connected.takesGzip = false;
+    return names !== undefined && this.#mayRepeat();
   }
 
   /** The attempt ended without a status. */
   onLost(cause: Error, error: ConnectError): void {
     if (this.finished) return;
-    if (isUnprocessed(cause) && this.#repeatable) return this.#again(this.#connected);
-    this.fail(this.#atDeadline(error));
+    if (this.mayRepeat(cause)) return this.#again(this.#connected);
+    this.ran ||= !isUnprocessed(cause);
+    if (!this.#retries(error, NO_FIELDS)) this.fail(this.atDeadline(error));
   }
 
-  get #repeatable(): boolean {
-    return this.headerFields === null && this.#retries < MAX_TRANSPARENT_RETRIES && this.repeatable;
+  mayRepeat(cause: Error): boolean {
+    return isUnprocessed(cause) && this.#mayRepeat();
+  }
+
+  #mayRepeat(): boolean {
+    if (this.headerFields !== null || !this.repeatable) return false;
+    if (this.#repeats === MAX_TRANSPARENT_RETRIES) return false;
+    this.#repeats++;
+    this.#late = true;
+    return true;
   }
 
   #again(after: Connected | null): void {
-    this.#retries++;
-    this.#late = true;
     this.attempt = null;
     this.#connect(after);
   }
 
+  /** An attempt failed: whether the policy has another, after a pause. */
+  #retries(error: ConnectError, trailers: readonly string[]): boolean {
+    const retry = this.#retry;
+    if (retry === null) return false;
+    if (!retry.retries(error, trailers, this.headerFields === null && this.kept)) return false;
+    this.attempt = null;
+    return true;
+  }
+
+  onPauseEnd(): void {
+    this.#previous++;
+    this.#late = true;
+    this.#connect(this.#connected);
+  }
+
+  // ---- attempts side by side -------------------------------------------------------------------
+
+  acquire(leg: Leg, after: Connected | null): Connected | Place {
+    return this.host.channel.acquire(leg, after);
+  }
+
+  beginLeg(leg: Leg, connected: Connected): boolean {
+    this.#previous = leg.previous;
+    this.#late ||= leg.previous > 0;
+    const attempt = this.#begin(connected, leg);
+    if (attempt === null) return false;
+    leg.attempt = attempt;
+    leg.connected = connected;
+    leg.gzip = this.#gzip;
+    this.ran = true;
+    this.onBegun(attempt);
+    return true;
+  }
+
+  sendLeg(leg: Leg, bytes: Uint8Array): Promise<void> | undefined {
+    this.#gzip = leg.gzip;
+    return this.send(leg.attempt!, bytes);
+  }
+
+  choose(leg: Leg): void {
+    this.#previous = leg.previous;
+    this.#gzip = leg.gzip;
+    this.#connected = leg.connected;
+    this.attempt = leg.attempt;
+  }
+
   // ---- ending ----------------------------------------------------------------------------------
 
-  /** A server may enforce our deadline a moment before we do, and then says CANCELLED. */
-  #atDeadline(error: ConnectError): ConnectError {
-    const { timeout } = this.#options;
-    if (error.code !== Code.Canceled || timeout === undefined || timeout === Infinity) return error;
-    if (this.#host.time.timers.remaining(this) > DEADLINE_SLACK_MS) return error;
-    return new ConnectError("the deadline passed", Code.DeadlineExceeded, error.metadata);
+  protected get running(): boolean {
+    return this.attempt !== null;
   }
 
-  onTimeout(): void {
-    this.#giveUp(this.#deadlinePassed());
-  }
-
-  #deadlinePassed(): ConnectError {
-    return this.#ended("the deadline passed", Code.DeadlineExceeded, undefined);
-  }
-
-  #cancelled(): ConnectError {
-    const { signal } = this.#options;
-    const reason = signal?.aborted ? signal.reason : undefined;
-    return this.#ended("the call was cancelled", Code.Canceled, reason);
-  }
-
-  /** Says as the cause of an error that nothing of the call left this machine, if so. */
-  #ended(message: string, code: Code, cause: unknown): ConnectError {
-    const unsent = this.attempt === null;
-    return new ConnectError(
-      message,
-      code,
-      undefined,
-      undefined,
-      unsent ? new ConnectionLostError("the request was not sent", "no", { cause }) : cause,
-    );
-  }
-
-  /** Gives the call up: the server is told. */
-  cancel(): void {
-    if (this.finished && !this.unread) return this.#unlisten();
-    this.abort(this.#cancelled());
-  }
-
-  /** Gives the call up because of `reason`: a server that runs it is told. Responses nobody has read yet are dropped. */
-  abort(reason: unknown): void {
-    const error = reason instanceof TypeError ? reason : ConnectError.from(reason);
-    if (!this.finished) this.#giveUp(error);
-    if (this.unread) this.discard(error);
-    this.#unlisten();
-  }
-
-  #giveUp(error: Error): void {
+  protected giveUpAttempts(): void {
     this.attempt?.abandon();
     this.#waiting?.cancel();
     this.#waiting = null;
-    this.fail(error);
   }
 
-  /** Ends the call with an error: a `ConnectError`, or a `TypeError` for what the caller did. */
-  protected fail(error: Error): void {
-    if (this.finished) return;
-    const failure = error instanceof TypeError ? error : transportError(error);
-    this.error = failure;
-    this.#finish();
-    this.onFailed(failure);
-  }
-
-  /** Fails in the next turn of the event loop: see {@linkcode Channel.acquire}. */
-  #failSoon(error: Error): void {
-    setImmediate(() => this.fail(error));
-  }
-
-  #finish(): void {
-    this.finished = true;
-    this.#host.time.timers.remove(this);
-    // Until everything is read the call can still be given up.
-    if (!this.unread) this.#unlisten();
-  }
-
-  /** All responses were read: nothing can be given up any more. */
-  protected onRead(): void {
-    if (this.finished) this.#unlisten();
-  }
-
-  #unlisten(): void {
-    if (this.#onAbort === null) return;
-    this.#options.signal!.removeEventListener("abort", this.#onAbort);
-    this.#onAbort = null;
+  protected onOver(): void {
+    this.#retry?.stop();
+    this.hedge?.stop();
   }
 }

@@ -5,7 +5,7 @@ import { ConnectionLostError, DialError } from "../../http/mod.ts";
 import type { AttemptEvents } from "../wire/attempt.ts";
 import type { Method } from "../wire/method.ts";
 import { CallAttempt } from "./attempt.ts";
-import type { Connections } from "./call.ts";
+import type { Connections } from "./call_host.ts";
 import type { CallOptions } from "./call_options.ts";
 import { Lookups } from "../resolve/lookups.ts";
 import type { Settings } from "./options.ts";
@@ -114,11 +114,12 @@ export class Channel extends Timer implements Connections, SubchannelEvents {
     method: Method,
     timeout: number,
     gzip: boolean,
+    previous: number,
     options: CallOptions,
     maxReceiveSize: number,
     events: AttemptEvents,
   ): CallAttempt | null {
-    const header = connected.requestHeader.of(method, timeout, gzip, options.headers);
+    const header = connected.requestHeader.of(method, timeout, gzip, previous, options.headers);
     const attempt = new CallAttempt(method.output, maxReceiveSize, events);
     try {
       return connected.open(attempt, header) ? attempt : null;
@@ -304,7 +305,8 @@ export class Channel extends Timer implements Connections, SubchannelEvents {
   }
 }
 
-function closedError(): ConnectError {
+/** The error of calls that are made, run or wait when the client is closed. */
+export function closedError(): ConnectError {
   return new ConnectError("the client was closed", Code.Canceled);
 }
 

@@ -8,7 +8,7 @@ import type { ContextValues, StreamResponse, Transport, UnaryResponse } from "@c
 import { checkTime, SYSTEM_TIME, type Time } from "../../http/engine.ts";
 import { methodFor } from "../wire/method.ts";
 import type { CallOptions } from "./call_options.ts";
-import { Channel } from "./channel.ts";
+import { Channel, closedError } from "./channel.ts";
 import { handled, rejectSoon } from "./handled.ts";
 import { type InterceptedHost, interceptStream, interceptUnary } from "./intercepted_call.ts";
 import { InterceptedStream } from "./intercepted_stream.ts";
@@ -20,6 +20,7 @@ import {
   webTargetsOf,
 } from "./options.ts";
 import { WebChannel } from "../web_client/channel.ts";
+import { Policies } from "./policies.ts";
 import { StreamCall, type StreamHandle } from "./stream_call.ts";
 import { UnaryCall } from "./unary_call.ts";
 
@@ -60,7 +61,7 @@ export class Conn implements Transport, AsyncDisposable {
   /** See {@linkcode newClient}. */
   constructor(options: ClientOptions) {
     const settings = settingsOf(options);
-    const { maxReceiveSize, maxSendSize, compress, interceptors } = settings;
+    const { maxReceiveSize, maxSendSize, compress, interceptors, serviceConfig, retry } = settings;
     const time = times.get(options) ?? SYSTEM_TIME;
     const { web } = settings;
     this.#settings = settings;
@@ -71,9 +72,11 @@ export class Conn implements Transport, AsyncDisposable {
     this.#host = {
       time,
       channel,
+      policies: serviceConfig === null ? null : new Policies(retry.maxAttempts, serviceConfig),
       methodOf: channel instanceof WebChannel ? (desc) => channel.methodOf(desc) : methodFor,
       maxReceiveSize,
       maxSendSize,
+      maxKept: retry.bufferSize,
       compress,
       interceptors,
       protocolName: channel.protocol,
@@ -200,6 +203,7 @@ export class Conn implements Transport, AsyncDisposable {
    * the connections are gone, after half a second at most. May be called again.
    */
   close(): Promise<void> {
+    this.#host.policies?.close(closedError());
     return this.#channel.close();
   }
 

@@ -29,7 +29,7 @@ import { checkTime, tell, type Time, Timer } from "../../http/engine.ts";
 import { CALL, type CallInfo } from "../wire/call_info.ts";
 import { intercept, InterceptedRequests, type Next } from "../wire/intercept.ts";
 import type { Method } from "../wire/method.ts";
-import type { CallHost } from "./call.ts";
+import type { CallHost } from "./call_host.ts";
 import { type CallOptions, WAIT_FOR_READY } from "./call_options.ts";
 import { StreamCall } from "./stream_call.ts";
 import { UnaryCall } from "./unary_call.ts";
@@ -171,6 +171,14 @@ class CallValues implements ContextValues {
   }
 }
 
+/** Whether it is set at all: if not, the service config decides. */
+const MAYBE_WAIT: ContextKey<boolean | undefined> = { ...WAIT_FOR_READY, defaultValue: undefined };
+
+function waitForReadyOf(values: ContextValues): { waitForReady?: boolean } {
+  const waitForReady = values.get(MAYBE_WAIT);
+  return waitForReady === undefined ? {} : { waitForReady };
+}
+
 /** The interceptors of a client as Connect takes them: one, which holds them all. */
 function chainOf(
   { interceptors }: InterceptedHost,
@@ -229,7 +237,7 @@ export async function interceptUnary<I extends DescMessage, O extends DescMessag
       signal: req.signal,
       headers: req.header,
       timeout: limits.left,
-      waitForReady: req.contextValues.get(WAIT_FOR_READY),
+      ...waitForReadyOf(req.contextValues),
       onHeader: (headers) => header = headers,
       onTrailer: (headers) => trailer = headers,
     }, req.message);
@@ -301,7 +309,7 @@ export async function interceptStream<I extends DescMessage, O extends DescMessa
           signal: req.signal,
           headers: req.header,
           timeout: limits.left,
-          waitForReady: req.contextValues.get(WAIT_FOR_READY),
+          ...waitForReadyOf(req.contextValues),
         });
         await call.open();
         events.onOpen?.();

@@ -22,7 +22,7 @@ import {
   MAX_TIMER_MS,
   optionNames,
 } from "../../http/engine.ts";
-import { DEFAULT_MAX_RECEIVE_SIZE, DEFAULT_STREAM_WINDOW } from "../wire/message_stream.ts";
+import { DEFAULT_STREAM_WINDOW } from "../wire/message_stream.ts";
 import { interceptorsOf } from "../wire/intercept.ts";
 import { parseServiceConfig, type ServiceSettings } from "../config/parse.ts";
 import type { ServiceConfig } from "../config/service_config.ts";
@@ -38,6 +38,22 @@ import {
   webTargets,
 } from "../web_client/settings.ts";
 import type { WebTarget } from "../web_client/target.ts";
+
+/** Limits of sending calls again. */
+export interface RetryLimits {
+  /**
+   * Attempts of one call at most, the first included, whatever its retry or hedging policy says. With
+   * 1 policies send nothing again.
+   * @default {5}
+   */
+  readonly maxAttempts?: number;
+  /**
+   * Bytes of the requests that are kept of one call so that they can be sent again, and 64 for each. A
+   * call that has sent more is not sent again.
+   * @default {262144}
+   */
+  readonly bufferSize?: number;
+}
 
 /** Options of {@linkcode newClient}. */
 export interface ClientOptions extends ProtocolOptions {
@@ -81,6 +97,8 @@ export interface ClientOptions extends ProtocolOptions {
    * methods, balancing, health (docs/grpc_service_config.md).
    */
   readonly serviceConfig?: string | ServiceConfig;
+  /** Limits of sending calls again. */
+  readonly retry?: RetryLimits;
   /** Put before this library's name in `user-agent`. */
   readonly userAgent?: string;
   /** Connect interceptors; the first is outermost. They see every call. */
@@ -110,17 +128,22 @@ export interface Settings {
   readonly connection: ConnectionSettings;
   readonly resolve: Required<ResolveOptions>;
   readonly lookup: Lookup | null;
-  readonly maxReceiveSize: number;
+  /** Null: none was given. */
+  readonly maxReceiveSize: number | null;
   readonly maxSendSize: number;
   readonly compress: boolean;
   readonly defaultTimeout: number;
   /** Null: none was given. */
   readonly serviceConfig: ServiceSettings | null;
+  readonly retry: Required<RetryLimits>;
   readonly interceptors: readonly Interceptor[];
   readonly onConnection: ClientOptions["onConnection"];
 }
 
 const WHAT = "make a client";
+
+/** Attempts of one call that a client may allow. */
+const MAX_ATTEMPTS = 100;
 
 /**
  * Names of {@linkcode ClientOptions}.
@@ -140,6 +163,7 @@ export const CLIENT_OPTIONS: readonly string[] = optionNames<ClientOptions>({
   lookup: true,
   defaultTimeout: true,
   serviceConfig: true,
+  retry: true,
   userAgent: true,
   interceptors: true,
   onConnection: true,
@@ -206,13 +230,14 @@ export function settingsOf(options: ClientOptions): Settings {
       minInterval: limit("resolve.minInterval", resolve.minInterval) ?? 30_000,
     },
     lookup,
-    maxReceiveSize: options.maxReceiveSize ?? DEFAULT_MAX_RECEIVE_SIZE,
+    maxReceiveSize: options.maxReceiveSize ?? null,
     maxSendSize: options.maxSendSize ?? Infinity,
     compress: options.compress ?? false,
     defaultTimeout: limit("defaultTimeout", options.defaultTimeout) ?? Infinity,
     serviceConfig: options.serviceConfig === undefined
       ? null
       : parseServiceConfig(options.serviceConfig),
+    retry: retryOf(options.retry),
     interceptors: interceptorsOf(WHAT, options.interceptors),
     onConnection: options.onConnection,
   };
@@ -275,6 +300,14 @@ function tlsOf(tls: ClientOptions["tls"]): DialTlsOptions | null {
   checkText(WHAT, "tls.serverName", options.serverName);
   checkTls(options, WHAT);
   return { ...options, alpnProtos: ["h2"] };
+}
+
+function retryOf(limits: RetryLimits = {}): Required<RetryLimits> {
+  checkOptions(WHAT, ["maxAttempts", "bufferSize"], limits);
+  const { maxAttempts = 5, bufferSize = 256 << 10 } = limits;
+  checkCount(WHAT, "retry.maxAttempts", maxAttempts, 1, MAX_ATTEMPTS);
+  checkCount(WHAT, "retry.bufferSize", bufferSize);
+  return { maxAttempts, bufferSize };
 }
 
 function backoffOf(options: BackoffOptions = {}): Required<BackoffOptions> {

@@ -1,6 +1,3 @@
-/** Bytes of requests kept for one call, what keeping each costs included: grpc-go's default. */
-const MAX_LOGGED_BYTES = 256 << 10;
-
 /** Bytes that keeping a request costs beside its own. */
 const COST = 64;
 
@@ -9,8 +6,14 @@ const COST = 64;
  * is too much.
  */
 export class RequestLog {
+  readonly #most: number;
   #requests: Uint8Array[] | null = [];
   #bytes = 0;
+
+  /** `most`: bytes that are kept, what keeping each costs included. */
+  constructor(most: number) {
+    this.#most = most;
+  }
 
   /** Whether everything that was sent is here. */
   get complete(): boolean {
@@ -31,7 +34,7 @@ export class RequestLog {
 
   /** The messages here were sent: from now on they count. */
   sent(): void {
-    if (this.#bytes > MAX_LOGGED_BYTES) this.forget();
+    if (this.#bytes > this.#most) this.forget();
   }
 
   /** Nothing will be sent again. */

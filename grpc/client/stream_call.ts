@@ -3,7 +3,8 @@ import type { Attempt } from "../wire/attempt.ts";
 import { MessageQueue } from "../wire/message_queue.ts";
 import { readMetadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
-import { type CallHost, ClientCall } from "./call.ts";
+import { ClientCall } from "./call.ts";
+import type { CallHost } from "./call_host.ts";
 import type { CallOptions } from "./call_options.ts";
 import { handled, rejectSoon } from "./handled.ts";
 import { RequestLog } from "./request_log.ts";
@@ -29,7 +30,7 @@ export interface StreamHandle {
 /** A call whose messages are written and read one by one. */
 export class StreamCall extends ClientCall implements StreamHandle {
   readonly messages: MessageQueue<object>;
-  readonly #log = new RequestLog();
+  readonly #log: RequestLog;
   /** The only request, if it is sent along with the header. */
   #request: object | null;
   /** Whether the request side is ended. */
@@ -51,6 +52,7 @@ export class StreamCall extends ClientCall implements StreamHandle {
   ) {
     super(host, method, options);
     this.#request = request;
+    this.#log = new RequestLog(host.maxKept);
     this.messages = new MessageQueue<object>(
       (size) => this.#took(size),
       () => this.cancel(),
@@ -80,6 +82,10 @@ export class StreamCall extends ClientCall implements StreamHandle {
   }
 
   protected override get repeatable(): boolean {
+    return this.#log.complete;
+  }
+
+  override get kept(): boolean {
     return this.#log.complete;
   }
 
@@ -117,9 +123,10 @@ export class StreamCall extends ClientCall implements StreamHandle {
   #send(bytes: Uint8Array): Promise<void> | undefined {
     this.#log.add(bytes);
     // Between two attempts it waits for the next, which sends all there is.
-    if (this.attempt === null) return this.#awaitBegin();
-    const room = this.send(this.attempt, bytes);
+    if (this.attempt === null && this.hedge?.running !== true) return this.#awaitBegin();
+    const room = this.attempt === null ? this.hedge!.send(bytes) : this.send(this.attempt, bytes);
     this.#log.sent();
+    if (!this.#log.complete) this.hedge?.chooseOne();
     return room;
   }
 
@@ -130,7 +137,8 @@ export class StreamCall extends ClientCall implements StreamHandle {
   closeWrite(): void {
     if (this.#writeClosed) return;
     this.#writeClosed = true;
-    this.attempt?.end();
+    if (this.attempt === null) this.hedge?.endRequests();
+    else this.attempt.end();
   }
 
   // ---- responses -------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Attempt } from "../wire/attempt.ts";
 import type { Method } from "../wire/method.ts";
-import { type CallHost, ClientCall } from "./call.ts";
+import { ClientCall } from "./call.ts";
+import type { CallHost } from "./call_host.ts";
 import type { CallOptions } from "./call_options.ts";
 import { handled } from "./handled.ts";
 
@@ -10,6 +11,9 @@ export class UnaryCall extends ClientCall {
   readonly #request: object;
   /** The request, between its encoding and its sending. */
   #bytes: Uint8Array | null = null;
+  /** The request as it was first sent, if a policy may send it again. */
+  #kept: Uint8Array | null = null;
+  #tooLarge = false;
   #message: object | null = null;
   #promise: Promise<object> | null = null;
   #resolve: ((message: object) => void) | null = null;
@@ -31,12 +35,20 @@ export class UnaryCall extends ClientCall {
   }
 
   protected override prepare(): void {
-    this.#bytes = this.encode(this.#request);
+    this.#bytes = this.#kept ?? this.encode(this.#request);
+    if (!this.mayReplay || this.#kept !== null) return;
+    // The caller may use the object for something else before it is sent again.
+    this.#tooLarge = this.#bytes.length > this.host.maxKept;
+    if (!this.#tooLarge) this.#kept = this.#bytes.slice();
   }
 
   /** The request is kept, and encoded again. */
   protected override get repeatable(): boolean {
     return true;
+  }
+
+  override get kept(): boolean {
+    return !this.#tooLarge;
   }
 
   protected override onBegun(attempt: Attempt): void {

@@ -133,7 +133,7 @@ export class ConfigValue {
   duration(above: boolean): number {
     const rule = `a duration in seconds ${above ? "above" : "of at least"} 0, such as "1.5s"`;
     if (typeof this.#value !== "string") throw this.wrong(rule);
-    const parts = /^(\d{1,12})(?:\.(\d{1,9}))?s$/.exec(this.#value);
+    const parts = /^(?=\.?\d)(\d{0,12})(?:\.(\d{0,9}))?s$/.exec(this.#value);
     if (parts === null) throw this.wrong(rule);
     const seconds = Number(parts[1]);
     const ms = seconds * 1000 + Number((parts[2] ?? "").padEnd(9, "0")) / 1e6;

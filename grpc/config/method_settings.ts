@@ -6,7 +6,7 @@
 import type { ConfigValue } from "./config_value.ts";
 
 /** Settings of one method in a service config; times in milliseconds. */
-interface MethodSettings {
+export interface MethodSettings {
   /** Null: nothing is said. */
   readonly waitForReady: boolean | null;
   /** Infinity: nothing is said. */
@@ -19,7 +19,7 @@ interface MethodSettings {
 }
 
 /** A retry policy. */
-interface RetrySettings {
+export interface RetrySettings {
   readonly kind: "retry";
   readonly maxAttempts: number;
   readonly initialBackoff: number;
@@ -30,7 +30,7 @@ interface RetrySettings {
 }
 
 /** A hedging policy. */
-interface HedgingSettings {
+export interface HedgingSettings {
   readonly kind: "hedging";
   readonly maxAttempts: number;
   /** 0: all at once. */
@@ -67,11 +67,7 @@ export function methodTable(list: ConfigValue): MethodTable {
   return table;
 }
 
-/**
- * Settings of the method with that path, `/service/method`: the most exact name counts.
- *
- * @internal
- */
+/** Settings of the method with that path, `/service/method`: the most exact name counts. */
 export function settingsFor(table: MethodTable, path: string): MethodSettings | null {
   return table.get(path) ?? table.get(path.slice(0, path.lastIndexOf("/") + 1)) ??
     table.get("") ?? null;

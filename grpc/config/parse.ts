@@ -22,7 +22,7 @@ export interface ServiceSettings {
 }
 
 /** When nothing is sent again. */
-interface ThrottleSettings {
+export interface ThrottleSettings {
   readonly maxTokens: number;
   readonly tokenRatio: number;
 }

@@ -50,6 +50,8 @@ export interface CallStart {
   readonly timeout: number;
   /** Whether messages may be compressed with gzip. */
   readonly gzip: boolean;
+  /** Attempts before this one, by a policy. */
+  readonly previous: number;
   readonly headers: HeadersInit | undefined;
   readonly waitForReady: boolean;
   readonly maxReceiveSize: number;
@@ -104,6 +106,9 @@ export abstract class WebAttempt implements Attempt, WantedExchange {
     this.host = host;
     this.call = call;
     this.#deadline = call.timeout === 0 ? Infinity : host.time.clock.now() + call.timeout;
+    if (call.previous > 0) {
+      this.#metadata.push("grpc-previous-rpc-attempts", String(call.previous));
+    }
     if (call.headers === undefined) return;
     const given: string[] = [];
     appendMetadata(given, call.headers);

@@ -109,6 +109,7 @@ export class WebChannel {
     method: Method,
     timeout: number,
     gzip: boolean,
+    previous: number,
     { headers, waitForReady = false }: AttemptOptions,
     maxReceiveSize: number,
     events: AttemptEvents,
@@ -117,7 +118,7 @@ export class WebChannel {
     if (this.#running.size >= MAX_CALLS) {
       throw new ConnectError(`${MAX_CALLS} calls run already`, Code.ResourceExhausted);
     }
-    const call = { method, timeout, gzip, headers, waitForReady, maxReceiveSize, events };
+    const call = { method, timeout, gzip, previous, headers, waitForReady, maxReceiveSize, events };
     const attempt = this.#attempt(call);
     this.#running.add(attempt);
     attempt.start();
