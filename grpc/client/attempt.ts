@@ -39,6 +39,11 @@ export class CallAttempt extends MessageStream implements Attempt {
     this.#events = events;
   }
 
+  /** It began on a connection. */
+  get ready(): undefined {
+    return undefined;
+  }
+
   /** HTTP/2 carries both directions at once. */
   get halfDuplex(): boolean {
     return false;

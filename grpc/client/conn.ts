@@ -21,7 +21,7 @@ import {
 } from "./options.ts";
 import { WebChannel } from "../web_client/channel.ts";
 import { Policies } from "./policies.ts";
-import { StreamCall, type StreamHandle } from "./stream_call.ts";
+import { refuseEarlyReads, StreamCall, type StreamHandle } from "./stream_call.ts";
 import { UnaryCall } from "./unary_call.ts";
 
 /** Whether a value is a connection. */
@@ -113,6 +113,7 @@ export class Conn implements Transport, AsyncDisposable {
     if (this.#host.interceptors.length === 0) {
       const call = new StreamCall(this.#host, this.#host.methodOf(method), given, request);
       await call.open();
+      if (call.halfDuplex) refuseEarlyReads(call, methodFor(method).path);
       return call;
     }
     const call = new InterceptedStream(this.#host.time);

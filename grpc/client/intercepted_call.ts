@@ -285,7 +285,7 @@ export async function interceptStream<I extends DescMessage, O extends DescMessa
   input: AsyncIterable<MessageInitShape<I>>,
   options: CallOptions,
   contextValues?: ContextValues,
-  events: { onOpen?(): void; onRequestsEnd?(error: unknown): void } = {},
+  events: { onOpen?(halfDuplex: boolean): void; onRequestsEnd?(error: unknown): void } = {},
 ): Promise<StreamResponse<I, O>> {
   const limits = limitsOf(host, options);
   const called = host.methodOf(method);
@@ -312,7 +312,7 @@ export async function interceptStream<I extends DescMessage, O extends DescMessa
           ...waitForReadyOf(req.contextValues),
         });
         await call.open();
-        events.onOpen?.();
+        events.onOpen?.(call.halfDuplex);
         pump(req.message, call).catch((error) => events.onRequestsEnd?.(error));
         return {
           stream: true,

@@ -5,7 +5,8 @@ import { MessageQueue } from "../wire/message_queue.ts";
 import type { CallOptions } from "./call_options.ts";
 import { handled, rejectSoon } from "./handled.ts";
 import { type InterceptedHost, interceptStream } from "./intercepted_call.ts";
-import type { StreamHandle } from "./stream_call.ts";
+import { methodFor } from "../wire/method.ts";
+import { refuseEarlyReads, type StreamHandle } from "./stream_call.ts";
 
 /** A request on its way to the interceptors. */
 interface Write extends PromiseWithResolvers<void> {
@@ -57,7 +58,10 @@ export class InterceptedStream implements StreamHandle {
       },
       undefined,
       {
-        onOpen: () => this.#opened.resolve(),
+        onOpen: (halfDuplex) => {
+          if (halfDuplex && !this.#writeClosed) refuseEarlyReads(this, methodFor(method).path);
+          this.#opened.resolve();
+        },
         onRequestsEnd: (error) => this.#stopWriting(error),
       },
     );
@@ -117,6 +121,7 @@ export class InterceptedStream implements StreamHandle {
   closeWrite(): void {
     if (this.#writeClosed) return;
     this.#writeClosed = true;
+    this.messages.refuse(null);
     this.#writes.end();
   }
 

@@ -11,6 +11,19 @@ import { RequestLog } from "./request_log.ts";
 
 const DONE = Promise.resolve();
 
+/**
+ * Refuses reads, until the request side is ended, of a call on a connection that carries one direction
+ * after the other: one who waits for a response before the next request would wait for ever.
+ */
+export function refuseEarlyReads({ messages }: StreamHandle, path: string): void {
+  messages.refuse(
+    new ConnectError(
+      `Cannot read responses of ${path} before closeWrite() as the connection is HTTP/1.1, where servers and proxies answer when the request has ended: use HTTP/2, or close the request side first`,
+      Code.FailedPrecondition,
+    ),
+  );
+}
+
 /** A streaming call as those who write and read by hand see it. */
 export interface StreamHandle {
   /** Sends one request; resolves when there is room for the next. */
@@ -72,6 +85,11 @@ export class StreamCall extends ClientCall implements StreamHandle {
     return handled(this.#begun.promise);
   }
 
+  /** Whether responses can be counted on only when the request side has ended. */
+  get halfDuplex(): boolean {
+    return this.attempt?.halfDuplex ?? false;
+  }
+
   // ---- requests --------------------------------------------------------------------------------
 
   protected override prepare(): void {
@@ -96,8 +114,7 @@ export class StreamCall extends ClientCall implements StreamHandle {
     if (this.#writeClosed) attempt.end();
     const begun = this.#begun;
     this.#begun = null;
-    if (room === undefined) begun?.resolve();
-    else begun?.resolve(room);
+    begun?.resolve(room ?? attempt.ready);
   }
 
   write(message: object): Promise<void> {
@@ -137,6 +154,7 @@ export class StreamCall extends ClientCall implements StreamHandle {
   closeWrite(): void {
     if (this.#writeClosed) return;
     this.#writeClosed = true;
+    this.messages.refuse(null);
     if (this.attempt === null) this.hedge?.endRequests();
     else this.attempt.end();
   }

@@ -153,6 +153,11 @@ export abstract class WebAttempt implements Attempt, WantedExchange {
     return this.call.waitForReady;
   }
 
+  get ready(): Promise<void> | undefined {
+    if (this.#state.kind !== "opening") return undefined;
+    return (this.#sent ??= Promise.withResolvers<void>()).promise;
+  }
+
   get halfDuplex(): boolean {
     const { clientStreams, serverStreams } = this.call.method;
     return clientStreams && serverStreams && this.#state.kind === "open" &&

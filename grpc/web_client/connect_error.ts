@@ -8,6 +8,7 @@ import { type Code, ConnectError } from "@connectrpc/connect";
 import { base64Decode } from "@bufbuild/protobuf/wire";
 import { code, codeName, toConnectCode } from "../wire/code.ts";
 import { readMetadata } from "../wire/metadata.ts";
+import { isField } from "./protocol_fields.ts";
 
 const decoder = new TextDecoder();
 
@@ -92,10 +93,9 @@ function readEndMetadata(json: unknown): string[] | null {
   if (!isObject(json)) return null;
   const fields: string[] = [];
   for (const [name, values] of Object.entries(json)) {
-    if (!/^[!#$%&'*+\-.^_`|~0-9a-z]+$/i.test(name) || !Array.isArray(values)) return null;
+    if (!Array.isArray(values)) return null;
     for (const value of values) {
-      // `Headers` take no more than fields of HTTP can hold.
-      if (typeof value !== "string" || /[^\t\x20-\x7e\x80-\xff]/.test(value)) return null;
+      if (typeof value !== "string" || !isField(name.toLowerCase(), value)) return null;
       fields.push(name.toLowerCase(), value);
     }
   }

@@ -133,6 +133,7 @@ function parted(fields: readonly string[]): { header: string[]; trailers: string
   const own = userFields(fields);
   for (let i = 0; i < own.length; i += 2) {
     const name = own[i]!;
+    if (name === TRAILER) continue;
     if (name.startsWith(TRAILER)) trailers.push(name.slice(TRAILER.length), own[i + 1]!);
     else header.push(name, own[i + 1]!);
   }

@@ -4,7 +4,7 @@ import { lastField, trailersError } from "../wire/status.ts";
 import { formatTimeout } from "../wire/timeout.ts";
 import { encodeText, TextReader } from "../wire/web_text.ts";
 import { type Ending, FramedAttempt } from "./framed_attempt.ts";
-import { userFields } from "./protocol_fields.ts";
+import { isField, userFields } from "./protocol_fields.ts";
 
 /** Content type of each format, without the codec. */
 const TYPE = "application/grpc-web";
@@ -13,7 +13,8 @@ const TYPE = "application/grpc-web";
 const TYPES = /^application\/grpc-web(-text)?(?:\+([^;\s]+))?\s*(?:;.*)?$/i;
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
+/** Fields are bytes: each is a character. */
+const decoder = new TextDecoder("latin1");
 
 /**
  * An attempt by gRPC-Web: the trailers are the last frame of the body.
@@ -70,10 +71,9 @@ export class GrpcWebAttempt extends FramedAttempt {
       if (line === "") continue;
       const colon = line.indexOf(":");
       const name = line.slice(0, Math.max(colon, 0)).trim().toLowerCase();
-      if (!/^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name)) {
-        throw this.fault("the server sent trailers that are no fields");
-      }
-      fields.push(name, line.slice(colon + 1).trim());
+      const value = line.slice(colon + 1).trim();
+      if (!isField(name, value)) throw this.fault("the server sent trailers that are no fields");
+      fields.push(name, value);
     }
     const trailers = userFields(fields);
     return { error: trailersError(trailers, this.header), trailers };

@@ -22,6 +22,14 @@ export function isProtocolField(name: string): boolean {
   return FIELDS.has(name);
 }
 
+/**
+ * Whether a name in lower case and a value can be a field of HTTP (RFC 9110 §5.5): those of a body have
+ * not been looked at by the HTTP client, and `Headers` take no others.
+ */
+export function isField(name: string, value: string): boolean {
+  return /^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
+}
+
 /** The fields without the protocols'. Those of gRPC are hidden where metadata are read. */
 export function userFields(fields: readonly string[]): string[] {
   const left: string[] = [];

@@ -23,6 +23,8 @@ export interface AttemptEvents {
 
 /** One attempt of a call. */
 export interface Attempt {
+  /** Resolves when there is a connection, or none is wanted any more; undefined if there is one. */
+  readonly ready: Promise<void> | undefined;
   /**
    * Whether responses can be counted on only when the request side has ended; known once there is a
    * connection.

@@ -82,8 +82,14 @@ export class MessageQueue<T> implements AsyncIterableIterator<T, undefined> {
     this.#last = entry;
   }
 
+  /** Reads that find no message reject with `error` from now on; null: they wait for one. */
+  refuse(error: Error | null): void {
+    if (!this.#ended) this.#error = error;
+  }
+
   /** No more messages will come. Those that wait are still delivered. */
   end(): void {
+    this.refuse(null);
     this.#ended = true;
     for (let read = this.#firstRead; read !== null; read = this.#firstRead) {
       this.#unlink(read);
