@@ -69,8 +69,8 @@ export async function pageWith(page: string): Promise<string> {
   return page.slice(0, begin) + lines.join("\n") + page.slice(end + END.length);
 }
 
-/** As `deno fmt` would have it. */
-function columns([head, ...rows]: [string, string][]): string[] {
+/** A table as `deno fmt` would have it. */
+export function columns([head, ...rows]: [string, string][]): string[] {
   const width = (i: 0 | 1) => Math.max(...[head!, ...rows].map((row) => row[i].length));
   const line = (row: readonly string[], pad = " ") =>
     `| ${row.map((cell, i) => cell.padEnd(width(i as 0 | 1), pad)).join(" | ")} |`;

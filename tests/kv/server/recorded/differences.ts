@@ -75,7 +75,8 @@ const BARE: Readonly<Record<string, (answer: Answer) => Answer>> = {
     ...answer.slice(5, -1).toSorted((a: Answer, b: Answer) => a.id - b.id),
     answer.at(-1),
   ],
-  "lock contended deadline 500ms": ({ code }) => ({ code }),
+  // The client gives up, or the server says so first, in a text alone.
+  "lock contended deadline 500ms": ({ code }) => ({ late: code === 4 || code === 2 }),
   "lock lease 0": (answer) => ({ ...answer, key: answer.key.replace(/[0-9a-f]+$/, "lease") }),
   "status": (
     { version: _, dbSize, leader, raftIndex, raftAppliedIndex, dbSizeInUse, ...rest },

@@ -118,6 +118,8 @@ interface OpenStream {
   /** The answers, once there are so many and no more come. */
   readonly answers: (count: number, options?: { readonly quiet?: number }) => Promise<Answer[]>;
   readonly close: () => Promise<void>;
+  /** The error the stream ends with, or nothing. */
+  readonly ended: Promise<Answer>;
 }
 
 /** Plays calls on a server. */
@@ -129,7 +131,7 @@ export class Player implements AsyncDisposable {
   /** Calls `endpoint`; messages of 1 KiB and more are compressed if `compress` says so. */
   constructor(endpoint: string, compress = false) {
     this.#endpoint = endpoint;
-    this.#conn = grpc.newClient({ targets: [endpoint], compress });
+    this.#conn = grpc.newClient({ targets: [endpoint], compress, maxReceiveSize: 64 << 20 });
     this.#services = Object.fromEntries(
       Object.entries(SERVICES).map((
         [name, file],
@@ -167,13 +169,18 @@ export class Player implements AsyncDisposable {
     }
   }
 
+  /** The messages of a server's stream, as they are asked for. */
+  async *read(service: ServiceName, method: string, fields: Fields = {}): AsyncGenerator<Answer> {
+    const { input, output } = this.#method(service, method);
+    for await (const one of await this.#services[service]![method]!(messageOf(input, fields))) {
+      yield recordOf(output, one);
+    }
+  }
+
   /** The messages of a server's stream. */
   async collect(service: ServiceName, method: string, fields: Fields = {}): Promise<Answer[]> {
-    const { input, output } = this.#method(service, method);
     const all: Answer[] = [];
-    for await (const one of await this.#services[service]![method]!(messageOf(input, fields))) {
-      all.push(recordOf(output, one));
-    }
+    for await (const one of this.read(service, method, fields)) all.push(one);
     return all;
   }
 
@@ -186,21 +193,25 @@ export class Player implements AsyncDisposable {
     const { input, output } = this.#method(service, method);
     const stream = await this.#services[service]![method]!({ headers: new Headers(header) });
     const seen: Answer[] = [];
-    const reading = (async () => {
+    let over = false;
+    const ended = (async () => {
       for await (const one of stream) seen.push(recordOf(output, one));
-    })().catch(() => {});
+    })().catch((error) => ({ code: error.code, msg: error.rawMessage })).finally(() => {
+      over = true;
+    });
     return {
       send: (fields: Fields): Promise<void> => stream.write(messageOf(input, fields)),
       async answers(count, options = {}): Promise<Answer[]> {
         const end = performance.now() + PATIENCE_MS;
-        while (seen.length < count && performance.now() < end) await delay(2);
+        while (!over && seen.length < count && performance.now() < end) await delay(2);
         await delay(options.quiet ?? QUIET_MS);
         return [...seen];
       },
       async close(): Promise<void> {
         stream.close();
-        await reading;
+        await ended;
       },
+      ended,
     };
   }
 
