@@ -13,6 +13,7 @@
  * resolve   from a target or a resolver to addresses
  * config   what a service config says
  * web   gRPC-Web and Connect's protocol, and what browsers ask before
+ * telemetry   spans and metrics of calls, by OpenTelemetry
  * wire   messages, status, metadata and compression, without a role
  * codec   messages to bytes and back
  * ```
@@ -74,6 +75,8 @@ export {
   type MountOptions,
   type ServerOptions,
 } from "./server/server.ts";
+export { type TelemetryOptions } from "../http/mod.ts";
+export { type RpcTelemetryOptions } from "./telemetry/options.ts";
 export { type CallSettings, type WebSettings } from "./server/exchanges.ts";
 export {
   type DynamicService,

@@ -50,6 +50,20 @@ export { isMemory } from "./net/memory_listener.ts";
 export { unixPath } from "./net/unix_address.ts";
 export { memorySocketPair } from "./net/memory_socket.ts";
 export type { Socket, SocketAddress, TlsInfo } from "./net/socket.ts";
+export { type Context, SpanKind } from "./telemetry/api.ts";
+export { addressAttributes, splitAuthority } from "./telemetry/http_attributes.ts";
+export {
+  checkTelemetry,
+  DURATION_BUCKETS,
+  type Failure,
+  failureOf,
+  type Operation,
+  type Telemetry,
+  telemetryOf,
+  type TelemetryOptions,
+  withFields,
+} from "./telemetry/telemetry.ts";
+export { type CallRecorder, type ServerWatch } from "./server/watch.ts";
 export { type ErrorListener, type Handler } from "./server/handler.ts";
 export { type ServerLimits } from "./server/limits.ts";
 export { bodyRate } from "./time/min_rate.ts";
@@ -63,6 +77,7 @@ export {
 export { cutConnections, serve, type ServeOptions, Server } from "./server/server.ts";
 export { type MinRate } from "./time/min_rate.ts";
 export { Countdown } from "./time/countdown.ts";
+export { type Clock } from "./time/clock.ts";
 export { SYSTEM_TIME, type Time } from "./time/time.ts";
 export { Timer, type TimerWheel } from "./time/timer_wheel.ts";
 export { fair, ready } from "./time/turn.ts";

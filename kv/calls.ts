@@ -18,7 +18,7 @@ import type { Clock } from "./clock.ts";
 import { type Credentials, isTokenRefusal } from "./credentials.ts";
 import type { Settings } from "./endpoints.ts";
 import { cancelled, ClientClosedError, KvError, toKvError, UnknownOutcomeError } from "./errors.ts";
-import type { CallObserver, Observer } from "./observer.ts";
+import type { CallFollower, FollowedCall } from "./observer.ts";
 import { effectOf, judgeRepeatable, judgeWrite, pauseBetween, Rounds } from "./retry.ts";
 import { explain, type Situation } from "./explain.ts";
 import type { Unary } from "./schema.ts";
@@ -49,7 +49,7 @@ interface CallsOptions {
   readonly time: Time;
   /** Without, calls are sent without a token. */
   readonly credentials?: Credentials | undefined;
-  readonly observer?: Observer | undefined;
+  readonly observer?: CallFollower | undefined;
 }
 
 /** A stream that was opened, and the token it was opened with. */
@@ -63,7 +63,7 @@ export class Calls {
   readonly time: Time;
   /** The clock of it. */
   readonly clock: Clock;
-  readonly observer: Observer | undefined;
+  readonly observer: CallFollower | undefined;
   /** Where calls go in turn. */
   endpoints: readonly string[];
   readonly #settings: Settings;
@@ -137,7 +137,10 @@ export class Calls {
       }
       try {
         attempts++;
-        const response = await method(request, grpcOptions(left, signal, token, observed));
+        const sent = grpcOptions(left, signal, token, observed);
+        const response = observed?.run === undefined
+          ? await method(request, sent)
+          : await observed.run(() => method(request, sent));
         observed?.ended({ attempts, error: undefined });
         return response;
       } catch (error) {
@@ -291,7 +294,7 @@ function grpcOptions(
   timeout: number | undefined,
   signal: AbortSignal | undefined,
   token: string | undefined,
-  observed: CallObserver | undefined,
+  observed: FollowedCall | undefined,
 ): GrpcCallOptions | undefined {
   const headers = token === undefined ? observed?.headers : { ...observed?.headers, token };
   if (headers !== undefined) {

@@ -1,5 +1,5 @@
 import { type Conn, newClient as newConn } from "../grpc/mod.ts";
-import { fair, quietIterator, quietMethods, type Time } from "../http/engine.ts";
+import { fair, quietIterator, quietMethods, telemetryOf, type Time } from "../http/engine.ts";
 import { type Auth, authOf } from "./auth/auth.ts";
 import { tokenFetcher } from "./auth/login.ts";
 import { authService } from "./auth/service.ts";
@@ -64,6 +64,7 @@ import type {
   TxnResponse,
   WatchRequest,
 } from "./types.ts";
+import { CallTelemetry, showsCalls } from "./telemetry/open_telemetry.ts";
 import { type ClientStats, Tally } from "./telemetry/tally.ts";
 import { isReadOnly, readTxn, txnMessage } from "./txn.ts";
 import type { Watch } from "./watch/watch.ts";
@@ -117,9 +118,14 @@ export class Client extends KeyspaceClient implements AsyncDisposable {
     const { time = systemTime, credentials, observer } =
       (options as { readonly [PARTS]?: ClientParts })[PARTS] ?? {};
     giveClock(this, time.clock);
+    const shows = showsCalls(settings.observer);
     this.#settings = settings;
     this.#endpoints = [...endpointList(options.endpoints)];
-    const tally = this.#tally = new Tally(observer ?? settings.observer);
+    const shown = telemetryOf("make a client", shows ? true : settings.grpc.telemetry);
+    const tally = this.#tally = new Tally(
+      observer ?? (shows ? undefined : settings.observer),
+      shown === null ? null : new CallTelemetry(shown, time.clock),
+    );
     this.#conn = newConn({
       ...settings.grpc,
       onConnection: (endpoint, error) => tally.onConnection(endpoint, error),

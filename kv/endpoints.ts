@@ -3,10 +3,11 @@
  *
  * @module
  */
-import type { ClientOptions as GrpcOptions } from "../grpc/mod.ts";
+import type { ClientOptions as GrpcOptions, TelemetryOptions } from "../grpc/mod.ts";
 import {
   checkCallback,
   checkOptions,
+  checkTelemetry,
   checkTime,
   closestName,
   optionNames,
@@ -121,6 +122,12 @@ export interface ClientOptions {
    * methods throw is printed.
    */
   readonly observer?: Partial<Observer>;
+  /**
+   * Spans and metrics of the calls, by OpenTelemetry: true, false, or makers of one's own. Not given,
+   * they are made if a provider is registered when the client is made, as with `OTEL_DENO=true`; true
+   * also takes one that is registered later (docs/telemetry.md).
+   */
+  readonly telemetry?: boolean | TelemetryOptions;
 }
 
 /** The configuration with its defaults. */
@@ -157,6 +164,7 @@ export const NAMES: readonly string[] = optionNames<ClientOptions>({
   maxReceiveSize: true,
   onLeaseLost: true,
   observer: true,
+  telemetry: true,
 });
 const TLS_NAMES = optionNames<TlsOptions>({
   serverName: true,
@@ -224,6 +232,7 @@ export function settingsOf(options: ClientOptions): Settings {
   }
   checkCallback("make a client", "onLeaseLost", onLeaseLost);
   checkObserver(observer);
+  checkTelemetry("make a client", options.telemetry);
   checkTime("make a client", "syncInterval", options.syncInterval, MIN_SYNC_MS);
   if (auth !== undefined) checkAuth(auth);
   const { targets, secure } = targetsOf(endpointList(options.endpoints), tls, auth);
@@ -248,6 +257,7 @@ export function settingsOf(options: ClientOptions): Settings {
         ? MAX_RECEIVE_SIZE
         : receiveSize(options.maxReceiveSize),
       backoff: BACKOFF,
+      ...(options.telemetry === undefined ? {} : { telemetry: options.telemetry }),
       ...(keepalive === false ? {} : {
         keepalive: {
           interval: keepalive === undefined

@@ -141,6 +141,7 @@ export { Namespace } from "./namespace.ts";
 export { KeyValue } from "./key_value.ts";
 export { Scan, type ScanRequest } from "./scan.ts";
 export type { CallObserver, CallOutcome, KvEvent, Observer } from "./observer.ts";
+export { type TelemetryOptions } from "../grpc/mod.ts";
 export { openTelemetry } from "./telemetry/open_telemetry.ts";
 export type { CallStats, ClientStats } from "./telemetry/tally.ts";
 export { type ErrorReason } from "./server_errors.ts";

@@ -54,6 +54,20 @@ export interface CallObserver {
   ended(outcome: CallOutcome): void;
 }
 
+/** Follows one call from within the client. */
+export interface FollowedCall extends CallObserver {
+  /** Runs what is sent for the call, in its trace. */
+  run?<T>(body: () => T): T;
+}
+
+/** Told of what a client does, from within. */
+export interface CallFollower {
+  /** See {@linkcode Observer.callStarted}. */
+  callStarted(operation: string): FollowedCall | undefined;
+  /** See {@linkcode Observer.event}. */
+  event(event: KvEvent): void;
+}
+
 /** Told of what a client does. Its methods must not throw. */
 export interface Observer {
   /** Called when a call begins, `operation` being the client's method; undefined: not followed. */

@@ -140,6 +140,12 @@ const DOORS: Record<string, Door | readonly Door[]> = {
   "http.StreamOptions": (bag) => http.request("GET", URL_, null, bag),
   "http.RetryOptions": (bag) => closed(http.newClient({ retry: bag })),
   "http.ProxyConfig": (bag) => closed(http.newClient({ proxy: bag })),
+  "grpc.TelemetryOptions": (bag) => grpc.mount({ registrar, telemetry: bag }),
+  "grpc.RpcTelemetryOptions": [
+    (bag) => grpc.mount({ registrar, telemetry: bag }),
+    (bag) => closed(grpc.listen({ addr, registrar, telemetry: bag })),
+    (bag) => closed(grpc.newClient({ targets: ["127.0.0.1:1"], telemetry: bag })),
+  ],
   "grpc.ServerOptions": (bag) => closed(grpc.listen({ addr, registrar, ...bag } as never)),
   "grpc.MountOptions": (bag) => grpc.mount({ registrar, ...bag } as never),
   "grpc.CallSettings": (bag) => grpc.mount({ registrar, ...bag } as never),
@@ -175,6 +181,8 @@ const DOORS: Record<string, Door | readonly Door[]> = {
     // deno-lint-ignore no-explicit-any
     await (grpc.newService(conn, file) as any).Say({}, { timeout: 1, ...bag });
   },
+  "kv.TelemetryOptions": (bag) =>
+    closed(kv.newClient({ endpoints: "127.0.0.1:1", telemetry: bag })),
   "kv.ClientOptions": (bag) =>
     closed(kv.newClient({ endpoints: ["127.0.0.1:1"], ...bag } as never)),
   "kv.TlsOptions": (bag) => closed(kv.newClient({ endpoints: ["127.0.0.1:1"], tls: bag })),

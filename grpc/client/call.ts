@@ -6,6 +6,7 @@ import { compress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
 import { DEFAULT_MAX_RECEIVE_SIZE } from "../wire/message_stream.ts";
 import { readMetadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
+import type { FollowedClientCall } from "../telemetry/client_call.ts";
 import { isUnprocessed, lastField } from "../wire/status.ts";
 import type { CallHost, Connected, Place } from "./call_host.ts";
 import type { CallOptions } from "./call_options.ts";
@@ -49,6 +50,8 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
   #retry: RetryRun | null = null;
   /** Attempts by a policy before the one that runs. */
   #previous = 0;
+  /** Null where nobody follows calls. */
+  #followed: FollowedClientCall | null = null;
   /** The connection of the last attempt. */
   #connected: Connected | null = null;
   #waiting: Place | null = null;
@@ -82,7 +85,8 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
 
   /** Looks for a connection. */
   protected start(): void {
-    const { policies } = this.host;
+    const { policies, follow } = this.host;
+    if (follow !== undefined) this.#followed = follow(this.method);
     if (policies !== null && policies.known) this.#configure(policies);
     if (!this.setLimits()) return;
     if (this.hedge === null) this.#connect(null);
@@ -142,6 +146,15 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
   }
 
   #begin(connected: Connected, events: AttemptEvents): Attempt | null {
+    const followed = this.#followed;
+    const options = this.#settings === null
+      ? this.options
+      : { ...this.options, waitForReady: this.waitForReady };
+    if (followed === null) return this.#send(connected, options, events);
+    return followed.attempt(events, options, (given, told) => this.#send(connected, given, told));
+  }
+
+  #send(connected: Connected, options: CallOptions, events: AttemptEvents): Attempt | null {
     const { compress, channel } = this.host;
     // Encoded before anything is sent: a request that does not fit its type leaves no trace.
     this.prepare();
@@ -152,7 +165,7 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
       this.timeout === Infinity ? 0 : this.#late ? this.timeLeft : this.timeout,
       this.#gzip,
       this.#previous,
-      this.#settings === null ? this.options : { ...this.options, waitForReady: this.waitForReady },
+      options,
       this.#maxReceiveSize,
       events,
     );
@@ -349,5 +362,6 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
   protected onOver(): void {
     this.#retry?.stop();
     this.hedge?.stop();
+    this.#followed?.ended(this.error);
   }
 }

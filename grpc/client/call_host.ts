@@ -6,6 +6,7 @@
 import type { Time } from "../../http/engine.ts";
 import type { Candidate } from "../balancing/picker.ts";
 import type { Attempt, AttemptEvents } from "../wire/attempt.ts";
+import type { FollowedClientCall } from "../telemetry/client_call.ts";
 import type { Method } from "../wire/method.ts";
 import type { CallOptions } from "./call_options.ts";
 import type { Policies } from "./policies.ts";
@@ -59,4 +60,6 @@ export interface CallHost {
   readonly maxKept: number;
   /** Whether large requests are compressed. */
   readonly compress: boolean;
+  /** Follows a call that begins; undefined: nobody does. */
+  readonly follow: ((method: Method) => FollowedClientCall) | undefined;
 }

@@ -23,6 +23,7 @@ import { WebChannel } from "../web_client/channel.ts";
 import { Policies } from "./policies.ts";
 import { refuseEarlyReads, StreamCall, type StreamHandle } from "./stream_call.ts";
 import { UnaryCall } from "./unary_call.ts";
+import { FollowedClientCall } from "../telemetry/client_call.ts";
 
 /** Whether a value is a connection. */
 let isConn: (value: unknown) => boolean;
@@ -61,7 +62,8 @@ export class Conn implements Transport, AsyncDisposable {
   /** See {@linkcode newClient}. */
   constructor(options: ClientOptions) {
     const settings = settingsOf(options);
-    const { maxReceiveSize, maxSendSize, compress, interceptors, serviceConfig, retry } = settings;
+    const { maxReceiveSize, maxSendSize, compress, interceptors, serviceConfig, retry, telemetry } =
+      settings;
     const time = times.get(options) ?? SYSTEM_TIME;
     const { web } = settings;
     this.#settings = settings;
@@ -69,6 +71,13 @@ export class Conn implements Transport, AsyncDisposable {
     const channel = this.#channel = web === null
       ? new Channel(settings, time)
       : new WebChannel(web, time);
+    const followed = {
+      clock: time.clock,
+      protocolName: channel.protocol,
+      get authority() {
+        return channel.authority;
+      },
+    };
     this.#host = {
       time,
       channel,
@@ -78,6 +87,9 @@ export class Conn implements Transport, AsyncDisposable {
       maxSendSize,
       maxKept: retry.bufferSize,
       compress,
+      follow: telemetry === null
+        ? undefined
+        : (method) => new FollowedClientCall(telemetry, followed, method),
       interceptors,
       protocolName: channel.protocol,
       get authority() {

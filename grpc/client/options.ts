@@ -23,6 +23,12 @@ import {
   optionNames,
 } from "../../http/engine.ts";
 import { DEFAULT_STREAM_WINDOW } from "../wire/message_stream.ts";
+import {
+  checkRpcTelemetry,
+  type RpcTelemetry,
+  rpcTelemetryOf,
+  type RpcTelemetryOptions,
+} from "../telemetry/options.ts";
 import { interceptorsOf } from "../wire/intercept.ts";
 import { parseServiceConfig, type ServiceSettings } from "../config/parse.ts";
 import type { ServiceConfig } from "../config/service_config.ts";
@@ -111,6 +117,12 @@ export interface ClientOptions extends ProtocolOptions {
   /** Flow-control windows in bytes, and other HTTP/2 settings. */
   readonly http2?: h2.ConnectionOptions;
   /**
+   * Spans and metrics of the calls, by OpenTelemetry: true, false, or makers of one's own. Not given,
+   * they are made if a provider is registered when the client is made, as with `OTEL_DENO=true`; true
+   * also takes one that is registered later (docs/telemetry.md).
+   */
+  readonly telemetry?: boolean | RpcTelemetryOptions;
+  /**
    * `"own"`: connections by whatever suits. `"deno"`: by `Deno.connect`, `Deno.startTls` and
    * `Deno.connectTls` alone; options that these cannot keep are refused by name (docs/engines.md).
    *
@@ -138,6 +150,8 @@ export interface Settings {
   readonly retry: Required<RetryLimits>;
   readonly interceptors: readonly Interceptor[];
   readonly onConnection: ClientOptions["onConnection"];
+  /** Null: calls are not shown. */
+  readonly telemetry: RpcTelemetry | null;
 }
 
 const WHAT = "make a client";
@@ -168,6 +182,7 @@ export const CLIENT_OPTIONS: readonly string[] = optionNames<ClientOptions>({
   interceptors: true,
   onConnection: true,
   http2: true,
+  telemetry: true,
   engine: true,
   protocol: true,
   format: true,
@@ -201,6 +216,7 @@ export function settingsOf(options: ClientOptions): Settings {
   h2.checkSessionOptions(WHAT, options.http2);
   const { resolve = {}, engine = "own" } = options;
   checkOptions(WHAT, ["interval", "minInterval"], resolve);
+  checkRpcTelemetry(WHAT, options.telemetry);
   checkChoice(WHAT, "engine", engine, ["own", "deno"]);
   checkProtocol(WHAT, options);
   const secure = tlsOf(tls);
@@ -240,6 +256,7 @@ export function settingsOf(options: ClientOptions): Settings {
     retry: retryOf(options.retry),
     interceptors: interceptorsOf(WHAT, options.interceptors),
     onConnection: options.onConnection,
+    telemetry: rpcTelemetryOf(WHAT, options.telemetry),
   };
 }
 

@@ -17,7 +17,8 @@ import { tellHandlerError } from "../wire/handler_error.ts";
 import { MessageQueue } from "../wire/message_queue.ts";
 import { readMetadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
-import { toStatusError } from "../wire/status.ts";
+import { lastField, toStatusError } from "../wire/status.ts";
+import { followCall, type FollowedServerCall } from "../telemetry/server_call.ts";
 import type { CallHead } from "./call_head.ts";
 import { isAbort, isThenable, iteratorOf } from "./handler_result.ts";
 import { ReplyStream, type ServerCallSettings } from "./reply_stream.ts";
@@ -71,6 +72,8 @@ export class ServerCall extends ReplyStream implements Call {
   /** Responses of the handler, while they are read; and whether it is being told to end them. */
   #responses: AsyncIterator<unknown> | null = null;
   #ending = false;
+  /** Null where nobody follows calls. */
+  #followed: FollowedServerCall | null = null;
   #abort: AbortController | null = null;
   #abortReason: ConnectError | null = null;
 
@@ -150,7 +153,11 @@ export class ServerCall extends ReplyStream implements Call {
     if (this.#block !== undefined) return;
     this.#block = block;
     const head = this.#head;
-    if (head.rejection !== null) return this.reject(head.rejection, end);
+    if (this.#host.watch !== null || this.settings.telemetry) this.#follow();
+    if (head.rejection !== null) {
+      this.#rejected(head.rejection);
+      return this.reject(head.rejection, end);
+    }
     if (head.timeoutMs >= 0) {
       this.#deadline = this.#host.time.clock.now() + head.timeoutMs;
       if (head.timeoutMs === 0) return this.#failLate();
@@ -166,6 +173,22 @@ export class ServerCall extends ReplyStream implements Call {
       this.#host.time.timers,
     );
     this.#start(this.#requests);
+  }
+
+  #follow(): void {
+    const { authority } = this.#block.note as h2.RequestHead;
+    this.#followed = followCall(this.#host.watch, this.settings.telemetry, this.#host.time.clock, {
+      method: this.#head.route?.method,
+      protocolName: "grpc",
+      fields: this.#block.fields,
+      authority,
+      peer: this.peer,
+    });
+  }
+
+  #rejected(fields: readonly string[]): void {
+    const status = lastField(fields, "grpc-status");
+    this.#followed?.ended(status === undefined ? Code.Internal : Number(status), null);
   }
 
   override onData(buf: Uint8Array, start: number, end: number): void {
@@ -310,6 +333,11 @@ export class ServerCall extends ReplyStream implements Call {
     }
     this.handlerStarted();
     this.#handling = true;
+    if (this.#followed === null) this.#handle(request);
+    else this.#followed.run(() => this.#handle(request));
+  }
+
+  #handle(request: object): void {
     let result: unknown;
     try {
       result = this.#head.route!.handler!(request, callContext(this));
@@ -406,12 +434,15 @@ export class ServerCall extends ReplyStream implements Call {
 
   protected onFinished(reason: ConnectError | null): void {
     if (this.#timer !== null) this.#host.time.timers.remove(this.#timer);
+    if (this.#followed !== null) this.#followed.ended(reason === null ? 0 : reason.code, reason);
     if (reason === null) return this.#requests?.end();
     this.#abortReason = reason;
     this.#requests?.fail(reason);
     if (this.#abort !== null) abort(this.#abort, reason);
     const responses = this.#responses;
     this.#responses = null;
-    if (responses !== null) this.#endResponses(responses);
+    if (responses === null) return;
+    if (this.#followed === null) this.#endResponses(responses);
+    else this.#followed.run(() => this.#endResponses(responses));
   }
 }

@@ -8,6 +8,7 @@ import {
   type FieldBlock,
   h2,
   type HandlerHost,
+  type ServerWatch,
   type Time,
 } from "../../http/engine.ts";
 import type { ServerStream } from "../../http/mod.ts";
@@ -22,6 +23,11 @@ import { ServerCall } from "./call.ts";
 import { interceptorsOf } from "../wire/intercept.ts";
 import { InterceptedRoutes } from "./intercepted_route.ts";
 import type { ServerCallSettings } from "./reply_stream.ts";
+import {
+  checkRpcTelemetry,
+  rpcTelemetryOf,
+  type RpcTelemetryOptions,
+} from "../telemetry/options.ts";
 import { WebRouter } from "../web/router.ts";
 
 /** How calls are served, on whatever server. */
@@ -44,6 +50,12 @@ export interface CallSettings {
    * is outermost, and those of the registrar and of the service come behind them.
    */
   readonly interceptors?: readonly Interceptor[];
+  /**
+   * Spans and metrics of the calls, by OpenTelemetry: true, false, or makers of one's own. Not given,
+   * calls are shown if their server's requests are: without an option there, if a provider is
+   * registered when the server is made, as with `OTEL_DENO=true` (docs/telemetry.md).
+   */
+  readonly telemetry?: boolean | RpcTelemetryOptions;
 }
 
 /** Names of {@linkcode CallSettings}. */
@@ -53,6 +65,7 @@ export const CALL_SETTING_NAMES = {
   compress: true,
   onError: true,
   interceptors: true,
+  telemetry: true,
 } as const satisfies { readonly [K in keyof Required<CallSettings>]: true };
 
 /** Checks the values of settings. Throws `TypeError` on those that cannot be used. */
@@ -62,6 +75,7 @@ export function checkCallSettings(what: string, settings: CallSettings): void {
   checkBoolean(what, "compress", settings.compress);
   checkCallback(what, "onError", settings.onError);
   interceptorsOf(what, settings.interceptors);
+  checkRpcTelemetry(what, settings.telemetry);
 }
 
 /** How calls of browsers are served. */
@@ -94,6 +108,9 @@ export class CallRouter implements ExchangeRouter {
       maxSendSize: settings.maxSendSize ?? Infinity,
       compress: settings.compress ?? false,
       onError: settings.onError,
+      telemetry: settings.telemetry === undefined
+        ? undefined
+        : rpcTelemetryOf("serve calls", settings.telemetry),
     };
     this.#exclusive = exclusive;
     this.#web = new WebRouter(this.#routes, {
@@ -120,12 +137,13 @@ export class CallRouter implements ExchangeRouter {
     stream: ServerStream,
     onError: ServerErrorListener,
     time: Time,
+    watch: ServerWatch | null,
   ): Promise<void> | null {
     if (this.#exclusive) return null;
     // Where streams are not offered first there are no trailers either, as on `Deno.serve`.
     const native = stream.version === "HTTP/2" &&
       grpcCodec(stream.header["content-type"] ?? "") !== undefined;
-    return native ? refuseWithoutTrailers(stream) : this.#web.route(stream, onError, time);
+    return native ? refuseWithoutTrailers(stream) : this.#web.route(stream, onError, time, watch);
   }
 }
 

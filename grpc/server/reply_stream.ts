@@ -10,6 +10,7 @@ import { FieldList } from "../wire/field_list.ts";
 import type { CallErrorListener } from "../wire/handler_error.ts";
 import { MessageStream } from "../wire/message_stream.ts";
 import { Metadata } from "../wire/metadata.ts";
+import type { RpcTelemetry } from "../telemetry/options.ts";
 import type { Method } from "../wire/method.ts";
 import { addDetails, addErrorMetadata, addStatus } from "../wire/status.ts";
 import { RESPONSE_HEADER } from "./call_head.ts";
@@ -22,6 +23,8 @@ export interface ServerCallSettings {
   readonly compress: boolean;
   /** See `CallSettings.onError`. */
   readonly onError: CallErrorListener;
+  /** How calls are shown; undefined: as the server's requests are. */
+  readonly telemetry: RpcTelemetry | null | undefined;
 }
 
 const RESPONSE_TEMPLATE = new Template(RESPONSE_HEADER);

@@ -20,6 +20,7 @@ import {
   checkCallSettings,
   type WebSettings,
 } from "./exchanges.ts";
+import { httpTelemetry } from "../telemetry/options.ts";
 import type { Routes } from "../wire/route.ts";
 import { checkRegistrar, type Registrar, routesOf } from "./registrar.ts";
 
@@ -118,9 +119,11 @@ export function serveOptions(options: ServerOptions): ServeOptions {
   checkOptions("serve gRPC", OPTION_NAMES, options);
   h2.checkSessionOptions("serve gRPC", options.http2);
   checkCallSettings("serve gRPC", options);
-  const { onError, interceptors: _, ...rest } = options;
+  const { onError, interceptors: _, telemetry, ...rest } = options;
+  const shown = httpTelemetry(telemetry);
   return {
     ...rest,
+    ...(shown === undefined ? {} : { telemetry: shown }),
     router: new CallRouter(servicesOf(options), options, true),
     alpnProtos: options.alpnProtos ?? ["h2"],
     limits: withDefaults(options.limits),

@@ -102,6 +102,7 @@ export class WebCall implements Call {
   /** The call is over. */
   ended(): void {
     this.#limit?.countdown.stop();
+    this.#exchange.outcome ??= 0;
   }
 
   get responseHeader(): Headers {
@@ -154,6 +155,10 @@ export class WebCall implements Call {
 
   /** The error the call ends with, as Connect can send it. */
   failure(error: unknown): ConnectError {
+    return this.#exchange.outcome = this.#failure(error);
+  }
+
+  #failure(error: unknown): ConnectError {
     this.commit();
     const signal = this.#abort?.signal ?? this.#context.signal;
     if (signal.aborted) {

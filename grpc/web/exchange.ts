@@ -1,4 +1,4 @@
-import { type ContextKey, createContextKey } from "@connectrpc/connect";
+import { type ConnectError, type ContextKey, createContextKey } from "@connectrpc/connect";
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { Time } from "../../http/engine.ts";
 import { HeadersTooLargeError, type ServerStream } from "../../http/mod.ts";
@@ -70,6 +70,9 @@ export class Exchange {
     header.delete("content-length");
     limitTimeouts(header);
   }
+
+  /** How the call ended: OK, or an error; undefined before it began. Set by the call. */
+  outcome: 0 | ConnectError | undefined = undefined;
 
   /** Tells the user of an error that is no status; set by the call. */
   tellError: (error: unknown) => void = () => {};

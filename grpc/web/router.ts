@@ -7,14 +7,17 @@
  * @module
  */
 import type { DescFile, DescMethod, Registry } from "@bufbuild/protobuf";
-import { createConnectRouter, createContextValues } from "@connectrpc/connect";
+import { Code, ConnectError, createConnectRouter, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalHandlerOptions } from "@connectrpc/connect/protocol";
-import type { Time } from "../../http/engine.ts";
+import type { ServerWatch, Time } from "../../http/engine.ts";
 import type { ServerStream } from "../../http/mod.ts";
 import { compress, decompress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
 import type { CallErrorListener, ServerErrorListener } from "../wire/handler_error.ts";
 import { registryOf } from "../wire/registry.ts";
 import type { Route, Routes } from "../wire/route.ts";
+import { codeFromHttpStatus } from "../wire/status.ts";
+import type { RpcTelemetry } from "../telemetry/options.ts";
+import { followCall } from "../telemetry/server_call.ts";
 import { preflight } from "./cors.ts";
 import { EXCHANGE, Exchange, headersOf } from "./exchange.ts";
 import { implementation } from "./implementation.ts";
@@ -31,6 +34,8 @@ interface WebCallSettings {
   readonly registry: Registry | undefined;
   /** See `CallSettings.onError`. */
   readonly onError: CallErrorListener;
+  /** How calls are shown; undefined: as the server's requests are. */
+  readonly telemetry: RpcTelemetry | null | undefined;
 }
 
 /** The most that Connect takes as a limit, in bytes. */
@@ -66,14 +71,40 @@ export class WebRouter {
     stream: ServerStream,
     onError: ServerErrorListener,
     time: Time,
+    watch: ServerWatch | null,
   ): Promise<void> | null {
     const route = this.#routes.get(stream.path);
     if (route === undefined) return null;
     if (stream.method === "OPTIONS") return this.#preflight(stream);
-    return this.#serve(
-      this.#handler(route),
-      new Exchange(stream, this.#settings, onError, time),
-    );
+    const handler = this.#handler(route);
+    const exchange = new Exchange(stream, this.#settings, onError, time);
+    if (watch === null && !this.#settings.telemetry) return this.#serve(handler, exchange);
+    return this.#serveFollowed(handler, exchange, route, watch);
+  }
+
+  async #serveFollowed(
+    handler: UniversalHandler,
+    exchange: Exchange,
+    { method }: Route,
+    watch: ServerWatch | null,
+  ): Promise<void> {
+    const { stream, time } = exchange;
+    const protocolName = protocolOf(exchange.requestHeader.get("content-type"));
+    const followed = followCall(watch, this.#settings.telemetry, time.clock, {
+      method,
+      protocolName,
+      fields: stream.fields,
+      authority: stream.authority,
+      peer: stream.remoteAddr,
+    });
+    if (followed === null) return await this.#serve(handler, exchange);
+    try {
+      await followed.run(() => this.#serve(handler, exchange));
+    } finally {
+      const { outcome } = exchange;
+      if (outcome instanceof ConnectError) followed.ended(outcome.code, outcome);
+      else followed.ended(stream.aborted ? Code.Canceled : outcome ?? refusal(stream), null);
+    }
   }
 
   #preflight(stream: ServerStream): Promise<void> | null {
@@ -121,6 +152,16 @@ export class WebRouter {
     }
     return registry;
   }
+}
+
+/** Connect and gRPC-Web are told apart by the type of their bodies; a GET has none, and is Connect's. */
+function protocolOf(contentType: string | null): string {
+  return /^application\/grpc-web/i.test(contentType ?? "") ? "grpc-web" : "connect";
+}
+
+/** The status of a call that was answered before its handler. */
+function refusal({ status }: ServerStream): number {
+  return status === 400 ? Code.InvalidArgument : codeFromHttpStatus(status);
 }
 
 /** The result of `code` as a promise, which Connect asks for. */

@@ -128,18 +128,14 @@ function requestAttributes(stream: ServerStream): Attributes {
   };
 }
 
-/**
- * Follows an exchange, unless nobody does. `byPlatform`: the engine underneath may show it already, as
- * `Deno.serve` does; then the active span is its.
- */
+/** Follows an exchange, unless nobody does, or the platform underneath shows it already. */
 export function followExchange(
   watch: ServerWatch | null,
   stream: ServerStream,
   clock: Clock,
-  byPlatform: boolean,
 ): FollowedExchange | null {
   if (watch === null) return null;
-  const shown = byPlatform && watch.telemetry?.traced === true;
+  const shown = watch.onPlatform && watch.telemetry?.traced === true;
   const telemetry = shown ? null : watch.telemetry;
   if (telemetry === null && watch.recorder === null) return null;
   const followed = new FollowedExchange(stream, telemetry, watch.recorder, clock);

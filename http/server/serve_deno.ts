@@ -95,7 +95,7 @@ class Dispatcher {
     this.#router = checkMountable("make a handler", registrar);
     this.#compress = compress;
     this.#onError = onError;
-    this.#watch = watchOf(telemetryOf("make a handler", telemetry));
+    this.#watch = watchOf(telemetryOf("make a handler", telemetry), true);
   }
 
   /** Handlers at work now. */
@@ -140,7 +140,7 @@ class Dispatcher {
     if (routed !== null) return runHandler(() => routed, stream, this.#onError);
     if (this.#compress) stream.compress = true;
     const run = () => runHandler(this.#handler, stream, this.#onError);
-    const followed = followExchange(this.#watch, stream, this.#time.clock, true);
+    const followed = followExchange(this.#watch, stream, this.#time.clock);
     return followed === null ? run() : followed.run(run);
   }
 

@@ -122,7 +122,7 @@ export class Server implements AsyncDisposable {
       },
       handlerEnded: this.#handled,
       onError: options.onError,
-      watch: watchOf(telemetryOf("listen", options.telemetry)),
+      watch: watchOf(telemetryOf("listen", options.telemetry), false),
     };
     this.#listener = openListener(
       { handshakeTimeout: this.#limits.handshakeTimeout, ...options },
@@ -289,7 +289,7 @@ export class Server implements AsyncDisposable {
   #handle(stream: ServerStream): Promise<void> | undefined {
     const { watch } = this.#host;
     if (this.#handlers >= this.#limits.maxHandlers) {
-      if (watch !== null) followExchange(watch, stream, this.#time.clock, false);
+      if (watch !== null) followExchange(watch, stream, this.#time.clock);
       stream.respond(503, { "retry-after": "1" }, true);
       return undefined;
     }
@@ -319,7 +319,7 @@ export class Server implements AsyncDisposable {
   }
 
   #runFollowed(watch: ServerWatch, stream: ServerStream): Promise<void> | undefined {
-    const followed = followExchange(watch, stream, this.#time.clock, false);
+    const followed = followExchange(watch, stream, this.#time.clock);
     return followed === null
       ? this.#runHandler(stream)
       : followed.run(() => this.#runHandler(stream));

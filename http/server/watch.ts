@@ -18,6 +18,8 @@ export interface CallRecorder {
 export interface ServerWatch {
   readonly telemetry: Telemetry | null;
   readonly recorder: CallRecorder | null;
+  /** Whether the platform serves, which may show requests itself: then the active span is its. */
+  readonly onPlatform: boolean;
 }
 
 /** Told of the end of one exchange. */
@@ -29,6 +31,6 @@ export interface ExchangeFollower {
 }
 
 /** A server's followers by its options; null: nobody follows it. */
-export function watchOf(telemetry: Telemetry | null): ServerWatch | null {
-  return telemetry === null ? null : { telemetry, recorder: null };
+export function watchOf(telemetry: Telemetry | null, onPlatform: boolean): ServerWatch | null {
+  return telemetry === null ? null : { telemetry, recorder: null, onPlatform };
 }

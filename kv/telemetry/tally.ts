@@ -4,7 +4,14 @@
  * @module
  */
 import { refusePromise, tell, tellError } from "../../http/engine.ts";
-import type { CallObserver, CallOutcome, KvEvent, Observer } from "../observer.ts";
+import type {
+  CallFollower,
+  CallObserver,
+  CallOutcome,
+  FollowedCall,
+  KvEvent,
+  Observer,
+} from "../observer.ts";
 
 /** Operations counted by name; they are methods of the client, so there are fewer. */
 const MAX_OPERATIONS = 256;
@@ -36,7 +43,7 @@ export interface ClientStats {
 }
 
 /** Counts one operation. Takes the end of each of its calls: no call needs an object of its own. */
-class OperationTally implements CallObserver {
+class OperationTally implements FollowedCall {
   calls = 0;
   over = 0;
   failed = 0;
@@ -50,33 +57,41 @@ class OperationTally implements CallObserver {
 }
 
 /** See the module. */
-export class Tally implements Observer {
+export class Tally implements CallFollower {
   readonly #outer: Partial<Observer> | undefined;
+  /** Shows calls and events; null: nothing does. */
+  readonly #shown: CallFollower | null;
   readonly #operations = new Map<string, OperationTally>();
   readonly #events = new Map<KvEvent["kind"], number>();
   readonly #endpoints = new Map<string, boolean>();
 
-  constructor(outer: Partial<Observer> | undefined) {
+  constructor(outer: Partial<Observer> | undefined, shown: CallFollower | null) {
     this.#outer = outer;
+    this.#shown = shown;
   }
 
-  callStarted(operation: string): CallObserver | undefined {
+  callStarted(operation: string): FollowedCall {
     const tally = this.#operation(operation);
     tally.calls++;
-    if (this.#outer?.callStarted === undefined) return tally;
-    const outer = begin(this.#outer, operation);
-    if (outer === undefined) return tally;
+    const shown = this.#shown?.callStarted(operation);
+    const outer = this.#outer?.callStarted === undefined
+      ? undefined
+      : begin(this.#outer, operation);
+    if (outer === undefined && shown === undefined) return tally;
     return {
-      headers: outer.headers,
+      headers: outer?.headers,
+      ...(shown === undefined ? {} : { run: (body) => shown.run!(body) }),
       ended: (outcome) => {
         tally.ended(outcome);
-        tell(() => outer.ended(outcome));
+        shown?.ended(outcome);
+        if (outer !== undefined) tell(() => outer.ended(outcome));
       },
     };
   }
 
   event(event: KvEvent): void {
     this.#events.set(event.kind, (this.#events.get(event.kind) ?? 0) + 1);
+    this.#shown?.event(event);
     const outer = this.#outer;
     if (outer?.event !== undefined) tell((event) => outer.event!(event), event);
   }

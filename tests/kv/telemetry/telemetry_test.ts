@@ -130,7 +130,7 @@ Deno.test("OTEL_DENO=true shows spans and metrics, and the server is told of the
       await attempt(client.delete({ key: "a secret" }));
     }
     {
-      await using client = newClient(options);
+      await using client = newClient({ ...options, telemetry: false });
       await client.put({ key: "not traced", value: "" });
     }
     `,
