@@ -27,7 +27,7 @@ const ATTEMPT_DURATION = grpcDurationOf("End-to-end time of an attempt");
 const STARTED = { description: "Attempts begun", unit: "{attempt}" };
 
 /** A client, as far as its calls show it. */
-export interface FollowedClient {
+interface FollowedClient {
   /** Clock of the client. */
   readonly clock: Clock;
   /** `grpc`, `grpc-web` or `connect`. */

@@ -12,7 +12,7 @@ import {
   type TelemetryOptions,
 } from "../../http/engine.ts";
 
-/** What calls are shown by, and under which names. */
+/** Makers of spans and measurements of calls, and the names of these. */
 export interface RpcTelemetryOptions extends TelemetryOptions {
   /**
    * Measure under gRPC's own names too (A66): `grpc.client.attempt.started`,

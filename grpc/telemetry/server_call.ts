@@ -42,7 +42,7 @@ const FAULTS: ReadonlySet<number> = new Set([
 ]);
 
 /** A call as it came in. */
-export interface IncomingCall {
+interface IncomingCall {
   /** Undefined if it is for none that is served. */
   readonly method: Method | undefined;
   /** `grpc`, `grpc-web` or `connect`. */

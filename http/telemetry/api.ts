@@ -19,7 +19,7 @@ export interface Context {
   deleteValue(key: symbol): Context;
 }
 
-/** What a trace shows of one operation. */
+/** One operation in a trace. */
 export interface Span {
   setAttributes(attributes: Attributes): unknown;
   addEvent(name: string, attributes?: Attributes): unknown;

@@ -108,7 +108,7 @@ function traceOf(traceparent: string | undefined): string {
   return /^[0-9a-f]{2}-([0-9a-f]{32})-/.exec(traceparent ?? "")?.[1] ?? "";
 }
 
-/** What a peer sent, as an attribute may have it. */
+/** Text of a peer as an attribute may have it. */
 export function attributeText(text: string): string {
   return text.length > MAX_ATTRIBUTE_CHARS ? text.slice(0, MAX_ATTRIBUTE_CHARS) : text;
 }
@@ -132,7 +132,7 @@ function isCarried(carried: Fields, name: string): boolean {
 export interface Failure {
   /** `error.type`: a status, or the name of an error's class; one of few. */
   readonly type: string;
-  /** What happened, for those who read the trace. */
+  /** Text for those who read the trace. */
   readonly message?: string;
 }
 
@@ -174,7 +174,7 @@ export class Telemetry {
     this.#given = options as { readonly tracer?: Tracer | null; readonly meter?: Meter | null };
   }
 
-  /** What is registered, looked for until there is something. */
+  /** The registered providers, looked for until there is something. */
   get #api(): Registered | undefined {
     return this.#registered ??= registered();
   }
