@@ -35,6 +35,22 @@ export { type BackoffOptions } from "./resolve/backoff.ts";
 export { Conn, newClient } from "./client/conn.ts";
 export { type ClientOptions, type RetryLimits } from "./client/options.ts";
 export { type ResolveOptions } from "./resolve/lookups.ts";
+export { type Endpoint } from "./resolve/endpoint.ts";
+export {
+  type Resolution,
+  type Resolutions,
+  type Resolver,
+  type ResolverContext,
+} from "./resolve/resolver.ts";
+export { type ReadyServer } from "./balancing/backend.ts";
+export {
+  type PickedCall,
+  type Picker,
+  type Policy,
+  type PolicyOptions,
+} from "./balancing/policy.ts";
+export { type ConnState } from "./balancing/state.ts";
+export { type ConnStats, type ServerStats } from "./balancing/stats.ts";
 export { ServiceConfigError } from "./config/config_value.ts";
 export type {
   ConnectionScaling,

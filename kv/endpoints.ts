@@ -143,7 +143,7 @@ export interface Settings {
   readonly observer: Partial<Observer> | undefined;
   /** Milliseconds. */
   readonly syncInterval: number;
-  readonly grpc: GrpcOptions;
+  readonly grpc: GrpcOptions & { readonly targets: readonly string[] };
 }
 
 /**

@@ -4,6 +4,7 @@ import {
   type DialOptions,
   type DialTlsOptions,
   h2,
+  isMemory,
   type Lookup,
   type Socket,
   type Template,
@@ -14,7 +15,8 @@ import { ProtocolError, TimeoutError } from "../../http/mod.ts";
 import { backoffDelay, type BackoffOptions } from "../resolve/backoff.ts";
 import type { Candidate, Readiness } from "./picker.ts";
 import { RequestHeader } from "./request_header.ts";
-import type { Address } from "../resolve/target.ts";
+import { type Address, isAsWritten } from "../resolve/address.ts";
+import type { ConnState } from "./state.ts";
 
 /**
  * Milliseconds after which an attempt to connect that no call waits for is given up, at first and at
@@ -65,10 +67,14 @@ export interface SubchannelEvents {
   readonly used: boolean;
   /** Whether calls wait for a connection. */
   readonly wanted: boolean;
+  /** Whether it is connected again by itself when its connection ends, or a pause is over. */
+  readonly eager: boolean;
   /** It became READY, or a stream on it ended. */
-  onRoom(): void;
+  onRoom(one: Subchannel): void;
   /** It left READY, or could not be connected. */
-  onDown(): void;
+  onDown(one: Subchannel): void;
+  /** One that is not eager may be connected again. */
+  onIdle(one: Subchannel): void;
   /** It became READY, null, or ceased to be what it was last told to be, and why. */
   onChange(authority: string, error: Error | null): void;
 }
@@ -139,6 +145,23 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
     return "down";
   }
 
+  /** Connectivity, now. */
+  get state(): ConnState {
+    return this.#state.kind;
+  }
+
+  /** The connection that takes calls; null while there is none. */
+  get session(): h2.Session | null {
+    return this.#state.kind === "READY" ? this.#state.session : null;
+  }
+
+  /** Calls on its connections. */
+  get activeCalls(): number {
+    let count = this.#session?.calls ?? 0;
+    for (const { calls } of this.#draining) count += calls;
+    return count;
+  }
+
   /** Why the last attempt failed, while that is what keeps calls away. */
   get error(): Error | null {
     return this.#state.kind === "TRANSIENT_FAILURE" ? this.#state.error : null;
@@ -151,6 +174,20 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
     if (!this.#state.session.open(stream, header, false)) return false;
     if (this.outcomes !== null) stream.outcomes = this.outcomes;
     return true;
+  }
+
+  /**
+   * Opens a stream that is no call: it keeps no process from ending. Returns its connection, or null if
+   * there is no room.
+   */
+  openAside(stream: h2.Stream, header: Template | readonly string[]): h2.Session | null {
+    if (this.#state.kind !== "READY") return null;
+    const { session } = this.#state;
+    if (!session.available) return null;
+    session.setAside(1);
+    if (session.open(stream, header, false)) return session;
+    session.setAside(-1);
+    return null;
   }
 
   // ---- connecting ------------------------------------------------------------------------------
@@ -177,7 +214,25 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
   }
 
   onTimeout(): void {
-    this.connect();
+    if (this.#events.eager) this.connect();
+    else this.#events.onIdle(this);
+  }
+
+  /** Gives up what it is at, and rests until it is told to connect. Its calls may finish. */
+  rest(): void {
+    const state = this.#state;
+    if (state.kind === "SHUTDOWN" || state.kind === "IDLE") return;
+    const session = this.#session;
+    this.#state = IDLE;
+    this.#session = null;
+    this.#time.timers.remove(this);
+    if (state.kind === "CONNECTING") {
+      state.dialing.abort(new Error("another address of the server is used"));
+      session?.destroy();
+    } else if (session !== null) {
+      this.#draining.add(session);
+      session.close();
+    }
   }
 
   async #open(dialing: AbortController): Promise<void> {
@@ -191,13 +246,17 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
     let unwanted = lookIn();
     let socket: Socket;
     try {
+      if (this.#tls !== null && isMemory(this.address.path ?? "")) {
+        throw new Error(`${this.address.path} is in memory and has no TLS`);
+      }
       socket = await dial(this.#dialOptions(connectTimeout, dialing.signal));
     } catch (error) {
-      return this.#failed(error as Error);
+      if (this.#isAt(dialing)) this.#failed(error as Error);
+      return;
     } finally {
       unwanted.stop();
     }
-    if (this.#state.kind === "SHUTDOWN") return socket.close();
+    if (!this.#isAt(dialing)) return socket.close();
     // RFC 9113 §3.3: HTTP/2 over TLS is negotiated by ALPN. Servers without ALPN are given the
     // benefit of the doubt: they show by their SETTINGS whether they speak it.
     if (socket.tls !== null && (socket.tls.alpnProtocol ?? "h2") !== "h2") {
@@ -210,10 +269,15 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
     this.#session.start();
   }
 
+  /** Whether this attempt is still what it is at. */
+  #isAt(dialing: AbortController): boolean {
+    return this.#state.kind === "CONNECTING" && this.#state.dialing === dialing;
+  }
+
   #dialOptions(timeout: number, signal: AbortSignal): DialOptions {
-    const { hostname, port, path, tlsName } = this.address;
+    const { hostname, port, path } = this.address;
     // A name that was looked up before stands here as an address.
-    const lookup = hostname === tlsName ? this.#settings.lookup : null;
+    const lookup = isAsWritten(this.address) ? this.#settings.lookup : null;
     return {
       hostname,
       port,
@@ -228,19 +292,25 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
   }
 
   #failed(error: Error): void {
-    if (this.#state.kind === "SHUTDOWN") return;
     if (!this.#events.used) {
       // A client nobody uses tries once; its first call finds things as if it never had.
       this.#state = IDLE;
+      this.#events.onIdle(this);
       return;
     }
     this.#tried = true;
     this.#failures++;
     this.#state = { kind: "TRANSIENT_FAILURE", error };
     this.#notBefore = this.#time.clock.now() + backoffDelay(this.#failures, this.#settings.backoff);
-    this.connect();
+    this.#pauseOver();
     this.#report(error);
-    this.#events.onDown();
+    this.#events.onDown(this);
+  }
+
+  /** Sets the timer for the end of the pause. */
+  #pauseOver(): void {
+    const pause = this.#notBefore - this.#time.clock.now();
+    if (this.dueTick === 0) this.#time.timers.add(this, Math.max(0, pause));
   }
 
   #report(error: Error | null): void {
@@ -262,13 +332,13 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
       session.socket.ref?.();
       this.#report(null);
     }
-    this.#events.onRoom();
+    this.#events.onRoom(this);
   }
 
   onStreamClosed(): void {
     if (!this.#events.wanted) return;
     this.connect();
-    this.#events.onRoom();
+    this.#events.onRoom(this);
   }
 
   onGoAway(session: h2.Session): void {
@@ -301,9 +371,9 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
     this.#state = IDLE;
     // A server that takes connections and drops them is asked with pauses.
     if (!this.#useful) this.#notBefore = this.#attemptAt + this.#settings.backoff.initial;
-    this.connect();
+    if (this.#events.eager) this.connect();
     this.#report(error);
-    this.#events.onDown();
+    this.#events.onDown(this);
   }
 
   // ---- ending ----------------------------------------------------------------------------------

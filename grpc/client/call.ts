@@ -114,6 +114,15 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
     } else this.onConnected(found);
   }
 
+  /** The path, by which policies may choose. */
+  get path(): string {
+    return this.method.path;
+  }
+
+  get headers(): HeadersInit | undefined {
+    return this.options.headers;
+  }
+
   get waitForReady(): boolean {
     return this.options.waitForReady ?? this.#settings?.waitForReady ?? false;
   }

@@ -9,9 +9,16 @@ import type { Connections } from "./call_host.ts";
 import type { CallOptions } from "./call_options.ts";
 import { Lookups } from "../resolve/lookups.ts";
 import type { Settings } from "./options.ts";
-import { hopeful, NONE, pick } from "../balancing/picker.ts";
-import { keyOf, type Target } from "../resolve/target.ts";
-import { Subchannel, type SubchannelEvents } from "../balancing/subchannel.ts";
+import { Balancer, type BalancerEvents, type Balancing } from "../balancing/balancer.ts";
+import { type Plan, planOf, ROUND_ROBIN } from "../balancing/policy.ts";
+import type { ConnState } from "../balancing/state.ts";
+import { StateWatch } from "../balancing/state_watch.ts";
+import type { ConnStats } from "../balancing/stats.ts";
+import { parseServiceConfig, type ServiceSettings } from "../config/parse.ts";
+import type { ServiceConfig } from "../config/service_config.ts";
+import { healthWatcher } from "./health_watch.ts";
+import type { Target } from "../resolve/target.ts";
+import type { Subchannel } from "../balancing/subchannel.ts";
 import { type Waiting, WaitingCalls, type Wanted } from "./waiting_calls.ts";
 
 /**
@@ -20,6 +27,9 @@ import { type Waiting, WaitingCalls, type Wanted } from "./waiting_calls.ts";
  * @internal
  */
 export const MAX_WAITING_CALLS = 100_000;
+
+/** Connections to one server that a service config may ask for (gRPC A105). */
+const MOST_CONNECTIONS = 10;
 
 /** Milliseconds the first calls wait for the server whose turn it is while another is READY. */
 const START_PATIENCE_MS = 100;
@@ -31,40 +41,55 @@ const START_PATIENCE_MS = 100;
 const FAILURES_PER_TURN = 100;
 
 /**
- * The connections of a client: which there are, and who gets which. Each new call goes to the next
- * READY connection in turn. While there is none, calls wait as long as one is being opened, and those
- * that wait for readiness as long as it takes.
+ * The servers of a client: which there are, and who gets which. By default each new call goes to the
+ * next that is READY in turn. While there is none, calls wait as long as one is being connected to, and
+ * those that wait for readiness as long as it takes.
  */
-export class Channel extends Timer implements Connections, SubchannelEvents {
+export class Channel extends Timer implements Connections, BalancerEvents {
   readonly #settings: Settings;
   readonly #time: Time;
   readonly #lookups: Lookups;
   #targets: readonly Target[];
-  /** Connections in the order of their turns; targets with the same address share one. */
-  #turns: readonly Subchannel[] = [];
-  #turn = 0;
-  /** Connections to addresses that are no longer used, until their calls have ended. */
-  readonly #leaving = new Set<Subchannel>();
+  readonly #balancer: Balancer;
   readonly #waiting: WaitingCalls<Subchannel>;
+  readonly #states = new StateWatch();
+  readonly #onConfig: (config: ServiceSettings | null) => void;
   /** Whether there ever was a call: until then a connection that fails is left at that. */
   used = false;
+  /** The service config that counts: what the resolver gave, or the client's own. */
+  #serviceConfig: ServiceSettings | null;
+  /** Whether it is not known yet what the resolver says of it. */
+  #unknown: boolean;
+  /** The resolver's, as it was given, and what is wrong with it. */
+  #given: unknown = undefined;
+  #configError: Error | null = null;
   /** Whether those that are being opened for the first time keep their turn. */
   #patient = true;
   /** When that ends, once there is an address. */
   #patientUntil = Infinity;
   /** Whether those that wait are looked through in the next turn of the event loop. */
   #settling = false;
+  #stateDue = false;
   #closed = false;
   #closing: Promise<void> | null = null;
 
-  constructor(settings: Settings, time: Time) {
+  /** `onConfig` is told of the service config that comes with the servers; null: there is none. */
+  constructor(
+    settings: Settings,
+    time: Time,
+    onConfig: (config: ServiceSettings | null) => void,
+  ) {
     super();
     this.#settings = settings;
+    this.#onConfig = onConfig;
     this.#time = time;
     this.#waiting = new WaitingCalls(time.timers);
-    const { targets, resolve, lookup } = settings;
+    this.#serviceConfig = settings.serviceConfig;
+    this.#unknown = settings.configurable;
+    this.#balancer = new Balancer(settings.connection, this.#balancing(), time, this);
+    const { targets, seek, resolve, lookup } = settings;
     this.#targets = targets;
-    this.#lookups = new Lookups(targets, resolve, lookup, time, () => this.#update());
+    this.#lookups = new Lookups(seek, resolve, lookup, time, () => this.#update());
     this.#lookups.start();
     this.#update();
   }
@@ -74,9 +99,10 @@ export class Channel extends Timer implements Connections, SubchannelEvents {
     return "grpc";
   }
 
-  /** Host and port of the first target. */
+  /** Host and port of the first target, or of the first server that was found. */
   get authority(): string {
-    return this.#targets[0]!.address.authority;
+    return this.#targets[0]?.address.authority ??
+      this.#lookups.endpoints[0]?.addresses[0]?.authority ?? "localhost";
   }
 
   /** Where the first target has a method. */
@@ -95,14 +121,20 @@ export class Channel extends Timer implements Connections, SubchannelEvents {
     after: Subchannel | null,
   ): Subchannel | Waiting<Subchannel> {
     if (!this.used) this.#use();
-    // Nobody overtakes those that wait.
-    if (this.#waiting.size === 0 && !this.#closed) {
-      const chosen = this.#choose(after);
-      if (chosen !== null) return chosen;
-      for (const one of this.#turns) one.connect();
+    let fault: Error | null = null;
+    // Nobody overtakes those that wait, unless a policy treats calls differently.
+    if ((this.#waiting.size === 0 || this.#balancer.selective) && !this.#closed) {
+      try {
+        const chosen = this.#choose(wanted, after);
+        if (chosen !== null) return chosen;
+        this.#balancer.want();
+      } catch (error) {
+        fault = pickError(error);
+      }
     }
     const waiting = this.#waiting.add(wanted, after);
-    if (this.#waiting.size > MAX_WAITING_CALLS) this.#refuse(waiting);
+    if (fault !== null) this.#refuse(waiting, fault);
+    else if (this.#waiting.size > MAX_WAITING_CALLS) this.#refuse(waiting, tooMany());
     // Decided already, but told from the event loop: a program whose calls fail at once, again
     // and again, must not keep timers, signals and other connections from their turns.
     else if (!this.#hopeful()) this.#settleSoon();
@@ -134,15 +166,12 @@ export class Channel extends Timer implements Connections, SubchannelEvents {
     this.used = true;
     if (this.#closed) return;
     this.#lookups.retry();
-    for (const one of this.#turns) one.connect();
+    this.#balancer.connect();
   }
 
-  #choose(after: Subchannel | null): Subchannel | null {
+  #choose(wanted: Wanted<Subchannel>, after: Subchannel | null): Subchannel | null {
     if (this.#patient && this.#isPatient() && this.#lookups.seeking) return null;
-    const at = pick(this.#turns, this.#turn, this.#patient, after);
-    if (at === NONE) return null;
-    this.#turn = (at + 1) % this.#turns.length;
-    return this.#turns[at]!;
+    return this.#balancer.choose(wanted, this.#patient, after);
   }
 
   #isPatient(): boolean {
@@ -152,7 +181,36 @@ export class Channel extends Timer implements Connections, SubchannelEvents {
     return this.#patient;
   }
 
-  // ---- the connections' events -----------------------------------------------------------------
+  // ---- its state ------------------------------------------------------------------------------
+
+  /** Connectivity, now. */
+  get state(): ConnState {
+    if (this.#closed) return "SHUTDOWN";
+    const { state } = this.#balancer;
+    if (state !== null) return state;
+    return this.#lookups.seeking ? "CONNECTING" : "TRANSIENT_FAILURE";
+  }
+
+  /** The state, for those who follow it. */
+  get states(): StateWatch {
+    this.#states.state = this.state;
+    return this.#states;
+  }
+
+  /** The client at this moment. */
+  get stats(): ConnStats {
+    const servers = [...this.#balancer.servers].map(({ stats }) => stats);
+    return {
+      state: this.state,
+      policy: this.#balancer.policy,
+      activeCalls: servers.reduce((sum, { activeCalls }) => sum + activeCalls, 0),
+      waitingCalls: this.#waiting.size,
+      servers,
+      resolverError: this.#lookups.error ?? this.#configError,
+    };
+  }
+
+  // ---- the servers' events ---------------------------------------------------------------------
 
   get wanted(): boolean {
     return this.#waiting.size > 0;
@@ -172,12 +230,22 @@ export class Channel extends Timer implements Connections, SubchannelEvents {
     if (!this.#closed) tell(this.#settings.onConnection, authority, error);
   }
 
+  /** Servers change one after the other: what they are together is told behind them. */
+  onState(): void {
+    if (this.#stateDue) return;
+    this.#stateDue = true;
+    queueMicrotask(() => {
+      this.#stateDue = false;
+      this.#states.state = this.state;
+    });
+  }
+
   /** The first calls have waited long enough for those whose turn it is. */
   onTimeout(): void {
     this.onRoom();
   }
 
-  // ---- addresses -------------------------------------------------------------------------------
+  // ---- servers ---------------------------------------------------------------------------------
 
   /** Takes other targets. Calls that run end where they are. */
   retarget(targets: readonly Target[]): void {
@@ -187,47 +255,83 @@ export class Channel extends Timer implements Connections, SubchannelEvents {
     this.#update();
   }
 
-  /** Takes over the addresses found: those that are still there keep their connections. */
+  /** Takes over what was found: servers that are still there keep their connections. */
   #update(): void {
-    const old = new Map(this.#turns.map((one) => [keyOf(one.address), one]));
-    const next = this.#turns[this.#turn];
-    const used = new Map<string, Subchannel>();
-    this.#turns = this.#lookups.addresses.map((address) => {
-      const key = keyOf(address);
-      let one = used.get(key) ?? old.get(key);
-      one ??= new Subchannel(address, this.#settings.connection, this.#time, this);
-      used.set(key, one);
-      return one;
-    });
-    this.#turn = next === undefined ? 0 : Math.max(0, this.#turns.indexOf(next));
-    for (const [key, one] of old) if (!used.has(key)) this.#dismiss(one);
-    if (this.#patientUntil === Infinity && this.#turns.length > 0) {
+    const { endpoints, serviceConfig } = this.#lookups;
+    if (serviceConfig !== this.#given) this.#configure(serviceConfig);
+    else if (this.#unknown && !this.#lookups.seeking) {
+      // Nothing was said of it.
+      this.#unknown = false;
+      this.#onConfig(null);
+    }
+    if (this.#patientUntil === Infinity && endpoints.length > 0) {
       this.#patientUntil = this.#time.clock.now() + START_PATIENCE_MS;
     }
-    for (const one of used.values()) one.connect();
+    this.#balancer.update(endpoints);
+    this.onState();
     if (this.#waiting.size > 0) this.#settleSoon();
   }
 
-  #dismiss(one: Subchannel): void {
-    this.#leaving.add(one);
-    one.drain().then(() => this.#leaving.delete(one));
+  /** Takes what the resolver says of the service config; while it is wrong the one before counts. */
+  #configure(given: unknown): void {
+    this.#given = given;
+    this.#unknown = false;
+    this.#configError = null;
+    try {
+      const found = given === undefined || given === null
+        ? null
+        : parseServiceConfig(given as string | ServiceConfig, this.#settings.ownPolicies);
+      this.#serviceConfig = found ?? this.#settings.serviceConfig;
+      this.#balancer.reconfigure(this.#balancing());
+      this.#onConfig(found);
+    } catch (error) {
+      this.#configError = error as Error;
+    }
+  }
+
+  /** How servers are chosen, asked and judged, by the client's options and the service config. */
+  #balancing(): Balancing {
+    const { plan, maxConnections } = this.#settings;
+    const { loadBalancing, healthService, maxConnections: scaling } = this.#serviceConfig ?? {};
+    return {
+      ...this.#plan(plan, loadBalancing ?? null),
+      watchHealth: healthService === null || healthService === undefined
+        ? null
+        : healthWatcher(healthService, this.#time),
+      maxConnections: maxConnections ?? Math.min(scaling ?? 1, MOST_CONNECTIONS),
+    };
+  }
+
+  /** The client's policy counts first; a config may put outlier detection around one of the client's own. */
+  #plan(own: Plan | null, config: ServiceSettings["loadBalancing"]): Plan {
+    if (config === null) return own ?? ROUND_ROBIN;
+    if (own === null) return planOf(config, null) ?? ROUND_ROBIN;
+    if (own.choice.kind !== "own") return own;
+    return planOf(config, own.choice.policy) ?? own;
   }
 
   // ---- those that wait -------------------------------------------------------------------------
 
   /** Gives connections to those that wait, in order. */
   #serve(): void {
-    for (let first = this.#waiting.first; first !== null; first = this.#waiting.first) {
-      const chosen = this.#choose(first.after);
-      if (chosen === null) return;
-      first.cancel();
-      first.wanted.onConnected(chosen);
+    const { selective } = this.#balancer;
+    for (let one = this.#waiting.first; one !== null;) {
+      const { next, wanted } = one;
+      try {
+        const chosen = this.#choose(wanted, one.after);
+        if (chosen !== null && one.cancel()) wanted.onConnected(chosen);
+        else if (chosen === null && !selective) return this.#balancer.want();
+      } catch (error) {
+        if (one.cancel()) wanted.onUnavailable(pickError(error));
+      }
+      one = selective ? next : this.#waiting.first;
     }
+    if (this.#waiting.size > 0) this.#balancer.want();
   }
 
   /** Whether there is something to wait for. */
   #hopeful(): boolean {
-    return !this.#closed && (hopeful(this.#turns) || this.#lookups.seeking);
+    return !this.#closed && (this.#balancer.hopeful || this.#lookups.seeking);
   }
 
   #settleSoon(): void {
@@ -254,14 +358,7 @@ export class Channel extends Timer implements Connections, SubchannelEvents {
     }
   }
 
-  #refuse(waiting: Waiting<Subchannel>): void {
-    const error = new ConnectError(
-      `${MAX_WAITING_CALLS} calls wait for a connection already`,
-      Code.ResourceExhausted,
-      undefined,
-      undefined,
-      unsent("too many calls wait", undefined),
-    );
+  #refuse(waiting: Waiting<Subchannel>, error: Error): void {
     setImmediate(() => {
       if (waiting.cancel()) waiting.wanted.onUnavailable(error);
     });
@@ -270,19 +367,20 @@ export class Channel extends Timer implements Connections, SubchannelEvents {
   #failure(): ConnectError {
     if (this.#closed) return closedError();
     const { error } = this.#lookups;
-    if (this.#turns.length === 0) {
+    const { turns } = this.#balancer;
+    if (turns.length === 0) {
       return unavailable(
         `no target could be resolved: ${error?.message ?? "there is no address"}`,
         unsent("no address", error),
       );
     }
-    const errors = this.#turns.map((one) => one.error).filter((error) => error !== null);
+    const errors = turns.map((one) => one.error).filter((error) => error !== null);
     const last = errors.at(-1);
     const message = last?.message ?? "no connection";
     return unavailable(
-      this.#turns.length === 1
+      turns.length === 1
         ? message
-        : `none of ${this.#turns.length} targets can be reached; the last error: ${message}`,
+        : `none of ${turns.length} targets can be reached; the last error: ${message}`,
       // Nothing of the call was on the connection, however that failed.
       last instanceof DialError ? last : unsent(message, last),
     );
@@ -299,10 +397,34 @@ export class Channel extends Timer implements Connections, SubchannelEvents {
     this.#lookups.stop();
     this.#time.timers.remove(this);
     const error = closedError();
-    const closing = [...new Set([...this.#turns, ...this.#leaving])].map((one) => one.close(error));
+    const closing = this.#balancer.close(error);
     this.#fail();
-    await Promise.all(closing);
+    this.#states.state = "SHUTDOWN";
+    await closing;
   }
+}
+
+function tooMany(): ConnectError {
+  return new ConnectError(
+    `${MAX_WAITING_CALLS} calls wait for a connection already`,
+    Code.ResourceExhausted,
+    undefined,
+    undefined,
+    unsent("too many calls wait", undefined),
+  );
+}
+
+/** The error of a call that a policy of the user's ended. */
+function pickError(error: unknown): ConnectError {
+  if (error instanceof ConnectError) return error;
+  const message = error instanceof Error ? error.message : String(error);
+  return new ConnectError(
+    `the policy failed: ${message}`,
+    Code.Internal,
+    undefined,
+    undefined,
+    error,
+  );
 }
 
 /** The error of calls that are made, run or wait when the client is closed. */

@@ -22,6 +22,8 @@ import {
 import { WebChannel } from "../web_client/channel.ts";
 import { Policies } from "./policies.ts";
 import { refuseEarlyReads, StreamCall, type StreamHandle } from "./stream_call.ts";
+import type { ConnState } from "../balancing/state.ts";
+import type { ConnStats } from "../balancing/stats.ts";
 import { UnaryCall } from "./unary_call.ts";
 import { FollowedClientCall } from "../telemetry/client_call.ts";
 
@@ -68,8 +70,12 @@ export class Conn implements Transport, AsyncDisposable {
     const { web } = settings;
     this.#settings = settings;
     this.#targets = web?.targets ?? settings.targets;
+    const policies = serviceConfig === null && !settings.configurable
+      ? null
+      : new Policies(retry.maxAttempts, serviceConfig);
+    if (policies !== null) policies.known = !settings.configurable;
     const channel = this.#channel = web === null
-      ? new Channel(settings, time)
+      ? new Channel(settings, time, (config) => policies?.use(config))
       : new WebChannel(web, time);
     const followed = {
       clock: time.clock,
@@ -81,7 +87,7 @@ export class Conn implements Transport, AsyncDisposable {
     this.#host = {
       time,
       channel,
-      policies: serviceConfig === null ? null : new Policies(retry.maxAttempts, serviceConfig),
+      policies,
       methodOf: channel instanceof WebChannel ? (desc) => channel.methodOf(desc) : methodFor,
       maxReceiveSize,
       maxSendSize,
@@ -194,9 +200,27 @@ export class Conn implements Transport, AsyncDisposable {
     });
   }
 
+  /** Whether there is a server for calls; `IDLE` with gRPC-Web and Connect until it is closed. */
+  get state(): ConnState {
+    return this.#channel.state;
+  }
+
+  /**
+   * The state now, and each after it, for `for await`; ends with `SHUTDOWN`. One who reads slowly misses
+   * the oldest of more than 16.
+   */
+  watchState(): AsyncIterableIterator<ConnState> {
+    return this.#channel.states.follow();
+  }
+
+  /** The client at this moment: its servers, their connections and calls. */
+  stats(): ConnStats {
+    return this.#channel.stats;
+  }
+
   /**
    * Takes other servers, as {@linkcode ClientOptions.targets}. Servers that stay keep their
-   * connections; calls on the others end where they are. Throws `TypeError` on a wrong target, with
+   * connections; calls on the others end where they are; a resolver is asked no more. Throws `TypeError` on a wrong target, with
    * nothing changed.
    */
   setTargets(targets: readonly string[]): void {
@@ -227,7 +251,9 @@ export class Conn implements Transport, AsyncDisposable {
 
   /** Shows the targets. */
   [Symbol.for("Deno.customInspect")](): string {
-    return `Conn { targets: ${this.#targets.map(({ text }) => text).join(", ")} }`;
+    return `Conn { targets: ${
+      this.#targets.map(({ text }) => text).join(", ") || "by a resolver"
+    } }`;
   }
 }
 

@@ -8,6 +8,8 @@ import { Waiting, type Wanted } from "./waiting_calls.ts";
 
 /** The call of a {@linkcode Hedge}: it hears only of the attempt that is chosen. */
 export interface HedgedCall extends AttemptEvents {
+  readonly path: string;
+  readonly headers: HeadersInit | undefined;
   readonly waitForReady: boolean;
   /** Whether all that was sent is kept. */
   readonly kept: boolean;
@@ -222,6 +224,14 @@ export class Leg implements Wanted<Connected>, AttemptEvents {
     this.#hedge = hedge;
     this.#call = call;
     this.previous = previous;
+  }
+
+  get path(): string {
+    return this.#call.path;
+  }
+
+  get headers(): HeadersInit | undefined {
+    return this.#call.headers;
   }
 
   get waitForReady(): boolean {

@@ -21,6 +21,7 @@ import {
   type Lookup,
   MAX_TIMER_MS,
   optionNames,
+  shownValue,
 } from "../../http/engine.ts";
 import { DEFAULT_STREAM_WINDOW } from "../wire/message_stream.ts";
 import {
@@ -34,8 +35,10 @@ import { parseServiceConfig, type ServiceSettings } from "../config/parse.ts";
 import type { ServiceConfig } from "../config/service_config.ts";
 import type { BackoffOptions } from "../resolve/backoff.ts";
 import type { ConnectionSettings } from "../balancing/subchannel.ts";
-import type { ResolveOptions } from "../resolve/lookups.ts";
-import { parseTarget, type Target } from "../resolve/target.ts";
+import { type Plan, type PolicyOptions, readPolicy } from "../balancing/policy.ts";
+import type { ResolveOptions, Seek } from "../resolve/lookups.ts";
+import { isAsyncIterable, type Resolver } from "../resolve/resolver.ts";
+import { parseNamed, parseTarget, type Target } from "../resolve/target.ts";
 import type { WebClientSettings } from "../web_client/channel.ts";
 import {
   checkProtocol,
@@ -64,12 +67,27 @@ export interface RetryLimits {
 /** Options of {@linkcode newClient}. */
 export interface ClientOptions extends ProtocolOptions {
   /**
-   * Servers: `host:port`, `dns://host:port` (every address of the name), `unix:path`, or the address
-   * of a server of this process that listens in memory, `memory:/1`. Calls go to them in turn, past
-   * those that are not connected. With gRPC-Web and Connect base URLs, `https://host/prefix`, or all
-   * these but `dns:`.
+   * Servers: `host:port`, `dns:///host:port` (every address of the name; `dns://8.8.8.8/host:port` asks
+   * that name server), `dns+srv:///name`, `ipv4:address:port,…`, `ipv6:[address]:port,…`, `file:path`,
+   * `unix:path`, `unix-abstract:name`, or the address of a server of this process that listens in
+   * memory, `memory:/1`. Calls go to them as `policy` says. With gRPC-Web and Connect base
+   * URLs, `https://host/prefix`, `host:port`, Unix sockets and addresses in memory. Give this, `target`
+   * or `resolver`.
    */
-  readonly targets: readonly string[];
+  readonly targets?: readonly string[];
+  /** One of `targets`. With `resolver` it says what servers are called by: `scheme:///name`. */
+  readonly target?: string;
+  /** Finds the servers, instead of `targets`. */
+  readonly resolver?: Resolver;
+  /** Which server gets a call. @default {"round_robin"} */
+  readonly policy?: PolicyOptions;
+  /**
+   * Connections to one server at most: a further one is opened when calls wait because the server allows
+   * no more on those there are. One carries what its limit allows, often 100 calls at a time; whether
+   * more are welcome only the server's owner knows (gRPC A105).
+   * @default {1}
+   */
+  readonly maxConnectionsPerServer?: number;
   /** Use TLS; an object adds trusted authorities or a client certificate. @default {false} */
   readonly tls?: boolean | DialTlsOptions;
   /** Bytes a received message may have. @default {4194304} */
@@ -137,6 +155,15 @@ export interface Settings {
   readonly targets: readonly Target[];
   /** Null: the client's protocol is gRPC. */
   readonly web: WebClientSettings | null;
+  readonly seek: Seek;
+  /** Whether a service config may come with the servers. */
+  readonly configurable: boolean;
+  /** Null: none was given. */
+  readonly plan: Plan | null;
+  /** Names of policies beside gRPC's. */
+  readonly ownPolicies: ReadonlySet<string>;
+  /** Null: none was given. */
+  readonly maxConnections: number | null;
   readonly connection: ConnectionSettings;
   readonly resolve: Required<ResolveOptions>;
   readonly lookup: Lookup | null;
@@ -166,6 +193,10 @@ const MAX_ATTEMPTS = 100;
  */
 export const CLIENT_OPTIONS: readonly string[] = optionNames<ClientOptions>({
   targets: true,
+  target: true,
+  resolver: true,
+  policy: true,
+  maxConnectionsPerServer: true,
   tls: true,
   maxReceiveSize: true,
   maxSendSize: true,
@@ -220,6 +251,9 @@ export function settingsOf(options: ClientOptions): Settings {
   checkChoice(WHAT, "engine", engine, ["own", "deno"]);
   checkProtocol(WHAT, options);
   const secure = tlsOf(tls);
+  checkCount(WHAT, "maxConnectionsPerServer", options.maxConnectionsPerServer, 1);
+  const plan = options.policy === undefined ? null : readPolicy(WHAT, options.policy);
+  const ownPolicies = new Set(plan?.choice.kind === "own" ? [plan.choice.policy.name] : []);
   const connection: ConnectionSettings = {
     tls: secure,
     engine,
@@ -236,10 +270,16 @@ export function settingsOf(options: ClientOptions): Settings {
       ...keepaliveOf(options.keepalive),
     },
   };
-  const web = webClientSettings(WHAT, options, connection);
+  const web = webClientSettings(WHAT, webOptions(options), connection);
+  const seek = web === null ? seekOf(options, connection, lookup) : NOWHERE;
   return {
-    targets: web === null ? targetsOf(options.targets, { tls: secure, engine }, lookup) : [],
+    targets: seek.targets,
     web,
+    seek,
+    configurable: seek.resolver !== null || seek.targets.some(({ kind }) => kind === "file"),
+    plan,
+    ownPolicies,
+    maxConnections: options.maxConnectionsPerServer ?? null,
     connection,
     resolve: {
       interval: limit("resolve.interval", resolve.interval) ?? 30_000,
@@ -252,12 +292,75 @@ export function settingsOf(options: ClientOptions): Settings {
     defaultTimeout: limit("defaultTimeout", options.defaultTimeout) ?? Infinity,
     serviceConfig: options.serviceConfig === undefined
       ? null
-      : parseServiceConfig(options.serviceConfig),
+      : parseServiceConfig(options.serviceConfig, ownPolicies),
     retry: retryOf(options.retry),
     interceptors: interceptorsOf(WHAT, options.interceptors),
     onConnection: options.onConnection,
     telemetry: rpcTelemetryOf(WHAT, options.telemetry),
   };
+}
+
+/** Of a client whose connections are the HTTP client's. */
+const NOWHERE: Seek = { targets: [], resolver: null };
+
+/** Options that only connections of gRPC's own can keep. */
+const GRPC_ALONE = ["resolver", "policy", "maxConnectionsPerServer"] as const;
+
+/** The options of a client of gRPC-Web or Connect. */
+function webOptions(
+  options: ClientOptions,
+): ClientOptions & { readonly targets: readonly string[] } {
+  const { protocol = "grpc", target } = options;
+  const targets = (target === undefined ? options.targets : [target]) as readonly string[];
+  if (protocol === "grpc") return { ...options, targets };
+  const name = GRPC_ALONE.find((name) => options[name] !== undefined);
+  if (name !== undefined) {
+    throw new TypeError(
+      `Cannot ${WHAT} with protocol "${protocol}" as ${name} is for "grpc" alone`,
+    );
+  }
+  if (target !== undefined && options.targets !== undefined) throw twoPlaces("a target");
+  return { ...options, targets };
+}
+
+function twoPlaces(other: string): TypeError {
+  return new TypeError(`Cannot ${WHAT} with targets and ${other}: give one`);
+}
+
+/** Reads where the servers of a client come from. */
+function seekOf(
+  { targets, target, resolver }: ClientOptions,
+  connection: Pick<ConnectionSettings, "tls" | "engine">,
+  lookup: Lookup | null,
+): Seek {
+  if (targets !== undefined && (target !== undefined || resolver !== undefined)) {
+    throw twoPlaces(target === undefined ? "a resolver" : "a target");
+  }
+  if (resolver === undefined) {
+    const given = target === undefined ? targets : [target];
+    return { targets: targetsOf(given as readonly string[], connection, lookup), resolver: null };
+  }
+  if (typeof resolver !== "function" && !isAsyncIterable(resolver)) {
+    throw new TypeError(
+      `Cannot ${WHAT} as resolver must be an async iterable, or a function that gives one: current value is ${
+        shownValue(resolver)
+      }`,
+    );
+  }
+  checkPlatform(connection, true, false);
+  const named = target === undefined ? [] : [parseNamed(target)];
+  return { targets: named, resolver: { resolve: resolver, target: target ?? "" } };
+}
+
+/** Refuses what connections of the platform's own cannot keep. */
+function checkPlatform(
+  { tls, engine }: Pick<ConnectionSettings, "tls" | "engine">,
+  lookup: boolean,
+  unix: boolean,
+): void {
+  if (engine !== "deno" || tls === null) return;
+  const notTcp = unix ? "targets cannot be Unix sockets with tls" : null;
+  checkPlatformWays(WHAT, { tls, lookup, notTcp });
 }
 
 /**
@@ -280,15 +383,11 @@ export function targetsOf(
       `Cannot ${WHAT} with tls and an address in memory: ${inMemory.text} has none`,
     );
   }
-  if (engine === "deno" && tls !== null) {
-    checkPlatformWays(WHAT, {
-      tls,
-      lookup: lookup !== null || parsed.some((target) => target.dns),
-      notTcp: parsed.some((target) => target.address.path !== undefined)
-        ? "targets cannot be Unix sockets with tls"
-        : null,
-    });
-  }
+  checkPlatform(
+    { tls, engine },
+    lookup !== null || parsed.some(({ kind }) => kind !== "fixed"),
+    parsed.some((target) => target.kind === "fixed" && target.address.path !== undefined),
+  );
   return parsed;
 }
 

@@ -1,8 +1,9 @@
 import { Timer, type TimerWheel } from "../../http/engine.ts";
 import type { Candidate } from "../balancing/picker.ts";
+import type { PickedCall } from "../balancing/policy.ts";
 
 /** Somebody who wants a connection. */
-export interface Wanted<C> {
+export interface Wanted<C> extends PickedCall {
   /** Whether it waits although all connections are down. */
   readonly waitForReady: boolean;
   /** There is a connection with room. */

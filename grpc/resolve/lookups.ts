@@ -1,9 +1,13 @@
-import { Deadline, type Lookup, type Time, Timer } from "../../http/engine.ts";
-import { TimeoutError } from "../../http/mod.ts";
-import { backoffDelay } from "./backoff.ts";
-import { type Address, resolveTarget, type Target } from "./target.ts";
+import type { Lookup, Time } from "../../http/engine.ts";
+import { shownAddress } from "./address.ts";
+import { resolveSrv, resolveTarget } from "./dns.ts";
+import { endpointAt, type KnownEndpoint } from "./endpoint.ts";
+import { EndpointFile, FILE_INTERVAL_MS } from "./file.ts";
+import type { Resolution, Resolver } from "./resolver.ts";
+import { type Origin, Source } from "./source.ts";
+import type { Target } from "./target.ts";
 
-/** When the names of `dns:` targets are looked up again. */
+/** When the names of `dns:` targets are looked up again, and resolvers that ended are asked again. */
 export interface ResolveOptions {
   /**
    * Milliseconds between two look-ups while nothing is wrong: how long a server that was added stays
@@ -18,172 +22,149 @@ export interface ResolveOptions {
   readonly minInterval?: number;
 }
 
-/** Milliseconds before a name that could not be found is looked up again, at first and at most. */
-const RETRY = { initial: 1000, max: 30_000 };
-
-/** Milliseconds of one look-up at most: system resolvers give up before. */
-const LOOKUP_TIMEOUT_MS = 20_000;
+/** Where the servers of a client come from. */
+export interface Seek {
+  readonly targets: readonly Target[];
+  /** A resolver of one's own; then the target, if any, says what servers are called by. */
+  readonly resolver: { readonly resolve: Resolver; readonly target: string } | null;
+}
 
 /**
- * The addresses of a client's targets. Names are looked up at the start, from time to time, and when
- * a connection ended or failed: servers may have moved. A name that is not found keeps its addresses.
+ * The endpoints of a client, by all its targets or its resolver. Names are looked up at the start, from
+ * time to time, and when a connection ended or failed: servers may have moved. A name that is not found
+ * keeps its addresses.
  */
-export class Lookups extends Timer {
-  #names: readonly Name[];
+export class Lookups {
+  #sources: readonly Source[] = [];
   readonly #options: Required<ResolveOptions>;
   readonly #lookup: Lookup | undefined;
   readonly #time: Time;
   readonly #onFound: () => void;
-  /** Names being looked up. */
-  #running = 0;
-  readonly #limits = new Set<Deadline>();
-  #error: Error | null = null;
-  #lastAt = -Infinity;
-  /** Look-ups in a row of which a part failed. */
-  #failures = 0;
-  #stopped = false;
 
-  /** `onFound` is called when addresses may have changed, and when a name could not be found. */
+  /** `onFound` is called when endpoints may have changed, and when some could not be found. */
   constructor(
-    targets: readonly Target[],
+    seek: Seek,
     options: Required<ResolveOptions>,
     lookup: Lookup | null,
     time: Time,
     onFound: () => void,
   ) {
-    super();
     this.#time = time;
-    this.#names = targets.map(nameOf);
     this.#options = options;
     this.#lookup = lookup ?? undefined;
     this.#onFound = onFound;
+    this.#take(seek);
   }
 
-  /** Calls that wait hold the process, if anything does. */
-  override get background(): boolean {
-    return true;
-  }
-
-  /** Whether names without an address are being looked up. */
+  /** Whether endpoints are being looked for where none is known. */
   get seeking(): boolean {
-    return this.#running > 0 && this.#names.some(({ addresses }) => addresses.length === 0);
+    return this.#sources.some(({ seeking, endpoints }) => seeking && endpoints.length === 0);
   }
 
   /** Why a name could not be found, if one could not. */
   get error(): Error | null {
-    return this.#error;
+    return this.#sources.find(({ error }) => error !== null)?.error ?? null;
   }
 
-  /** Addresses known now. */
-  get addresses(): readonly Address[] {
-    return this.#names.flatMap(({ addresses }) => addresses);
+  /** Endpoints known now. */
+  get endpoints(): readonly KnownEndpoint[] {
+    const [first] = this.#sources;
+    if (this.#sources.length === 1) return first!.endpoints;
+    return this.#sources.flatMap(({ endpoints }) => endpoints);
+  }
+
+  /** The service config that came with them; undefined: nothing was said of it. */
+  get serviceConfig(): unknown {
+    return this.#sources.find((source) => source.serviceConfig !== undefined)?.serviceConfig;
   }
 
   /** Takes other targets. Those that stay keep their addresses. */
   retarget(targets: readonly Target[]): void {
-    const old = new Map(this.#names.map((name) => [name.target.text, name]));
-    this.#names = targets.map((target) => old.get(target.text) ?? nameOf(target));
-    if (this.#names.some(({ addresses }) => addresses.length === 0)) this.#run();
+    this.#take({ targets, resolver: null });
+    this.start();
   }
 
-  get #needed(): boolean {
-    return this.#names.some(({ target }) => target.dns);
+  #take({ targets, resolver }: Seek): void {
+    const old = new Map(this.#sources.map((source) => [source.origin.key, source]));
+    const used = new Map<string, Source>();
+    const origins = resolver === null
+      ? targets.map((target) => this.#originOf(target))
+      : [this.#originBy(resolver.resolve, targets[0], resolver.target)];
+    this.#sources = origins.map((origin) => {
+      const { key } = origin;
+      const source = used.get(key) ?? old.get(key) ??
+        new Source(origin, this.#time, this.#onFound);
+      used.set(key, source);
+      return source;
+    });
+    for (const [key, source] of old) if (!used.has(key)) source.stop();
   }
 
-  /** Looks the names up, if there are any. */
+  #originBy(resolver: Resolver, named: Target | undefined, target: string): Origin {
+    return {
+      // No target is written so.
+      key: "",
+      resolver,
+      target,
+      names: named === undefined
+        ? undefined
+        : { authority: named.address.authority, tlsName: named.address.tlsName },
+      endpoints: [],
+      ...this.#options,
+      steady: false,
+    };
+  }
+
+  #originOf(target: Target): Origin {
+    const file = target.kind === "file";
+    const { authority, tlsName } = target.address;
+    return {
+      key: target.text,
+      resolver: resolverOf(target, this.#lookup),
+      target: target.text,
+      // A certificate is checked for the name in the target, whatever it leads to.
+      names: file ? undefined : { authority, tlsName },
+      endpoints: target.addresses.map((address) => endpointAt(address)),
+      interval: file ? FILE_INTERVAL_MS : this.#options.interval,
+      minInterval: file ? FILE_INTERVAL_MS : this.#options.minInterval,
+      steady: target.kind === "dns" || target.kind === "srv",
+    };
+  }
+
+  /** Looks up what was not looked up yet. */
   start(): void {
-    if (this.#needed) this.#run();
+    for (const source of this.#sources) if (source.endpoints.length === 0) source.start();
   }
 
-  /** Looks the names up now if one could not be found. */
+  /** Looks up now what could not be found. */
   retry(): void {
-    if (this.#failures > 0 && this.#running === 0) this.#run();
+    for (const source of this.#sources) source.retry();
   }
 
-  /** Servers may have moved: looks the names up as soon as the least interval has passed. */
+  /** Servers may have moved: looks them up as soon as the least interval has passed. */
   refresh(): void {
-    if (!this.#needed || this.#running > 0 || this.#stopped) return;
-    // After a failure the next look-up is near already.
-    if (this.#failures > 0) return;
-    this.#schedule(this.#options.minInterval - (this.#time.clock.now() - this.#lastAt));
+    for (const source of this.#sources) source.refresh();
   }
 
   /** Nothing is found any more. */
   stop(): void {
-    this.#stopped = true;
-    for (const limit of this.#limits) limit.stop();
-    this.#time.timers.remove(this);
-  }
-
-  onTimeout(): void {
-    this.#run();
-  }
-
-  #schedule(ms: number): void {
-    if (ms === Infinity) return;
-    if (this.dueTick !== 0 && this.#time.timers.remaining(this) <= ms) return;
-    this.#time.timers.remove(this);
-    this.#time.timers.add(this, ms);
-  }
-
-  #run(): void {
-    this.#time.timers.remove(this);
-    this.#lastAt = this.#time.clock.now();
-    this.#error = null;
-    for (const name of this.#names) {
-      const { target } = name;
-      if (!target.dns) continue;
-      this.#running++;
-      // Names are independent: one that hangs keeps no other waiting.
-      this.#limited(resolveTarget(target, this.#lookup)).then(
-        (found) => name.addresses = inOldOrder(found, name.addresses),
-        (reason) => this.#error ??= asError(reason),
-      ).then(() => this.#settled());
-    }
-  }
-
-  /** The result of a look-up, unless it takes too long. */
-  #limited<T>(found: Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const limit = new Deadline(this.#time, (phase, ms) => reject(new TimeoutError(phase, ms)));
-      limit.set("lookup", LOOKUP_TIMEOUT_MS);
-      this.#limits.add(limit);
-      found.then(resolve, reject).finally(() => {
-        limit.stop();
-        this.#limits.delete(limit);
-      });
-    });
-  }
-
-  #settled(): void {
-    this.#running--;
-    if (this.#stopped) return;
-    if (this.#running === 0) {
-      this.#failures = this.#error === null ? 0 : this.#failures + 1;
-      const { interval } = this.#options;
-      this.#schedule(this.#error === null ? interval : backoffDelay(this.#failures, RETRY));
-    }
-    this.#onFound();
+    for (const source of this.#sources) source.stop();
   }
 }
 
-/** A target with the addresses found for it. */
-interface Name {
-  readonly target: Target;
-  addresses: readonly Address[];
-}
-
-function nameOf(target: Target): Name {
-  return { target, addresses: target.dns ? [] : [target.address] };
-}
-
-/** Name servers turn their answers round: known addresses keep their places, new ones come behind. */
-function inOldOrder(found: readonly Address[], old: readonly Address[]): readonly Address[] {
-  const left = new Map(found.map((address) => [address.hostname, address]));
-  const kept = old.filter(({ hostname }) => left.delete(hostname));
-  return [...kept, ...left.values()];
-}
-
-function asError(reason: unknown): Error {
-  return reason instanceof Error ? reason : new Error(String(reason));
+/** Finds the endpoints of a target; null if they are written out. */
+function resolverOf(target: Target, lookup: Lookup | undefined): Resolver | null {
+  if (target.kind === "fixed") return null;
+  if (target.kind === "file") {
+    const file = new EndpointFile(target.address.path!);
+    return async function* () {
+      // Checked like anything that a resolver gives.
+      yield await file.read() as Resolution;
+    };
+  }
+  return async function* ({ signal }) {
+    yield target.kind === "srv"
+      ? await resolveSrv(target, signal)
+      : (await resolveTarget(target, lookup, signal)).map(shownAddress);
+  };
 }

@@ -2,7 +2,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { abortable } from "@std/async";
 import { printable } from "../../http/engine.ts";
 import type { CallContext } from "../wire/call_context.ts";
-import { healthFile } from "./proto/health.ts";
+import { healthFile } from "../wire/proto/health.ts";
 import { checkRegistrar, type Registrar } from "./registrar.ts";
 
 /** Status of a service. */

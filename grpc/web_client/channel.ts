@@ -2,6 +2,9 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import type { DescMethod, Registry } from "@bufbuild/protobuf";
 import { type HttpClient, newHttpClientAt, type Time } from "../../http/engine.ts";
 import type { ClientOptions as HttpOptions } from "../../http/mod.ts";
+import type { ConnState } from "../balancing/state.ts";
+import { StateWatch } from "../balancing/state_watch.ts";
+import type { ConnStats } from "../balancing/stats.ts";
 import type { Attempt, AttemptEvents } from "../wire/attempt.ts";
 import { type Method, methodFor } from "../wire/method.ts";
 import type { BackoffOptions } from "../resolve/backoff.ts";
@@ -42,6 +45,8 @@ export interface WebClientSettings {
 export class WebChannel {
   /** Whether the servers may understand gzip: until one says otherwise. */
   takesGzip = true;
+  /** The state, for those who follow it. */
+  readonly states: StateWatch = new StateWatch();
   readonly #settings: WebClientSettings;
   readonly #time: Time;
   readonly #targets: Targets;
@@ -66,6 +71,25 @@ export class WebChannel {
       onOver: (attempt) => this.#running.delete(attempt),
     };
     this.retarget(targets);
+  }
+
+  /** `SHUTDOWN` once it is closed: the HTTP client has connections for all, and tells nothing of them. */
+  get state(): ConnState {
+    return this.states.state;
+  }
+
+  /** The client at this moment. */
+  get stats(): ConnStats {
+    const { state } = this;
+    const activeCalls = this.#running.size;
+    return {
+      state,
+      policy: "round_robin",
+      activeCalls,
+      waitingCalls: 0,
+      servers: [],
+      resolverError: null,
+    };
   }
 
   /** `grpc-web` or `connect`. */
@@ -155,6 +179,7 @@ export class WebChannel {
 
   async #close(): Promise<void> {
     const error = closedError();
+    this.states.state = "SHUTDOWN";
     for (const attempt of [...this.#running]) attempt.fail(error);
     await Promise.all([...this.#clients.values()].map((client) => client.close()));
   }

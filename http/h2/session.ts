@@ -74,6 +74,8 @@ export class Session implements ConnectionEvents, WriterEvents {
   /** The lingering close, once it has begun. */
   #lingeringClose: LingeringClose | null = null;
   #inputEnded = false;
+  /** Streams that nobody waits for. */
+  #aside = 0;
   #resolveClosed!: () => void;
   #scheduled = false;
   /** Flushes asked for since the last read: the first goes out at once, later ones gather. */
@@ -108,7 +110,7 @@ export class Session implements ConnectionEvents, WriterEvents {
       });
     this.#deadline = new Deadline(time, (name) => this.#onDeadline(name));
     // Until the peer's SETTINGS come the connection itself is waited for.
-    const needed = () => !this.idle || !this.peerSettingsReceived;
+    const needed = () => this.calls > 0 || !this.peerSettingsReceived;
     this.#hold = role === "client" ? new ProcessHold(socket, time, needed) : null;
     this.#keepalive = options.keepalive === undefined
       ? null
@@ -141,6 +143,17 @@ export class Session implements ConnectionEvents, WriterEvents {
   /** Whether no stream is open. */
   get idle(): boolean {
     return this.#connection.streams.size === 0;
+  }
+
+  /** How many streams are open that somebody waits for: these keep the process alive. */
+  get calls(): number {
+    return this.#connection.streams.size - this.#aside;
+  }
+
+  /** One more stream, or one less, is open that nobody waits for. */
+  setAside(change: 1 | -1): void {
+    this.#aside += change;
+    if (this.calls === 0) this.#hold?.releaseSoon();
   }
 
   /**
@@ -183,7 +196,10 @@ export class Session implements ConnectionEvents, WriterEvents {
 
   onStreamClosed(): void {
     this.#events.onStreamClosed?.(this);
-    if (!this.idle) return;
+    if (!this.idle) {
+      if (this.calls === 0) this.#hold?.releaseSoon();
+      return;
+    }
     if (takesStreams(this.#connection.phase)) this.#onIdle();
     else this.#endIfDrained();
   }
@@ -194,7 +210,7 @@ export class Session implements ConnectionEvents, WriterEvents {
   }
 
   wantWrite(): void {
-    if (this.#hold !== null && !this.#hold.held && !this.idle) this.#hold.take();
+    if (this.#hold !== null && !this.#hold.held && this.calls > 0) this.#hold.take();
     if (this.#scheduled || this.#writer.busy || this.#silent) return;
     this.#scheduled = true;
     // Everything a batch of input causes leaves in one write. Work that goes on in later turns, as

@@ -55,7 +55,7 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     reflect: "client server wire",
     interceptors: "wire",
     client: "web_client balancing resolve config telemetry wire codec",
-    web_client: "resolve wire codec",
+    web_client: "balancing resolve wire codec",
     balancing: "resolve config wire",
     resolve: "",
     config: "wire",

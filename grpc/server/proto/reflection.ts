@@ -1,5 +1,5 @@
 import type { DescFile } from "@bufbuild/protobuf";
-import { field, type FieldInit, serviceFile } from "./file.ts";
+import { field, type FieldInit, serviceFile } from "../../wire/proto/file.ts";
 
 function reflectionFile(version: string): DescFile {
   const packageName = `grpc.reflection.${version}`;

@@ -14,7 +14,17 @@ const BACKOFF = { initial: 1000, max: 1000 };
 /** A subchannel whose events are counted, by a clock of its own. */
 function open(target: string, used = true) {
   const clock = new FakeClock(OVER_SOCKETS);
-  const events = { used, wanted: true, rooms: 0, downs: 0, onRoom, onDown, onChange() {} };
+  const events = {
+    used,
+    wanted: true,
+    eager: true,
+    rooms: 0,
+    downs: 0,
+    onRoom,
+    onDown,
+    onIdle() {},
+    onChange() {},
+  };
   function onRoom() {
     events.rooms++;
   }

@@ -12,7 +12,13 @@ import { FakeClock } from "../../../support/fake_clock.ts";
 Deno.test("waiting calls keep their order, whoever gives up", () => {
   const random = new Random(1);
   const calls = new WaitingCalls<Candidate>(new FakeClock().time.timers);
-  const wanted = { waitForReady: false, onConnected: () => {}, onUnavailable: () => {} };
+  const wanted = {
+    path: "/test.Greeter/SayHello",
+    headers: undefined,
+    waitForReady: false,
+    onConnected: () => {},
+    onUnavailable: () => {},
+  };
   const expected: Waiting<Candidate>[] = [];
   for (let i = 0; i < 2000; i++) {
     if (random.below(5) < 3) expected.push(calls.add(wanted, null));

@@ -9,7 +9,8 @@ import { peerTest } from "../../../support/peers.ts";
 import { freePort } from "../../../support/ports.ts";
 import { newClientAt } from "../../../grpc/client/conn.ts";
 import { FakeClock, OVER_SOCKETS } from "../../../support/fake_clock.ts";
-import { parseTarget, resolveTarget } from "../../../grpc/resolve/target.ts";
+import { resolveTarget } from "../../../grpc/resolve/dns.ts";
+import { parseTarget } from "../../../grpc/resolve/target.ts";
 
 /** A name whose addresses change; every address of 127.0.0.0/8 is this machine. */
 class Name {

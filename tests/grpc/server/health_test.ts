@@ -3,7 +3,7 @@ import { toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { grpc, protoc } from "@sluice/sluice";
-import { healthFile } from "../../../grpc/server/proto/health.ts";
+import { healthFile } from "../../../grpc/wire/proto/health.ts";
 
 const TEXT = `
 syntax = "proto3";
