@@ -1,5 +1,6 @@
 /** Whether the judge notices: reports of real rounds, each with one thing in it that never happened. */
 import { assert, assertEquals } from "@std/assert";
+import { STORE } from "../../../support/etcd.ts";
 import { peerTest } from "../../../support/peers.ts";
 import { JUDGE, judge, JUDGED_ETCD } from "./judge.ts";
 import {
@@ -257,6 +258,20 @@ peerTest("judge", { needs }, async (t) => {
         assertEquals((await judge(JUDGE!, folder)).held, false);
       });
     }
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+});
+
+peerTest("a round on the store, which is killed meanwhile, is judged to hold", {
+  needs: [needs[0]],
+}, async () => {
+  const folder = await Deno.makeTempDir({ prefix: "sluice-report" });
+  try {
+    const { faults } = await playRound({ etcd: STORE, seed: 3, members: 1, faults: 4 }, folder);
+    assert(faults.includes("kill"), faults.join());
+    const { held, text } = await judge(JUDGE!, folder);
+    assert(held, text);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

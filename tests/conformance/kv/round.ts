@@ -7,7 +7,9 @@
 import { delay } from "@std/async";
 import { kv } from "@sluice/sluice";
 import { EtcdCluster, type Member } from "../../../support/cluster.ts";
+import { STORE } from "../../../support/etcd.ts";
 import { Random } from "../../../support/random.ts";
+import { writePersisted } from "./persisted.ts";
 import { type ClientRecord, Recorder, writeReport } from "./record.ts";
 import { Actor, newScene, type Scene } from "./traffic.ts";
 
@@ -180,7 +182,8 @@ export async function playRound(options: RoundOptions, folder: string): Promise<
     for (let i = 0; i < CLIENTS; i++) troupe.join(rotated(cluster.endpoints, i));
     const faults: string[] = [];
     const known = { ...FAULTS, ...(members > 1 ? CLUSTER_FAULTS : {}) };
-    const names = Object.keys(known);
+    // The store takes no other member.
+    const names = Object.keys(known).filter((name) => etcd !== STORE || name !== "learner");
     let replaced = false;
     for (let i = 0; i < options.faults; i++) {
       await delay(200 + random.below(600));
@@ -208,7 +211,8 @@ export async function playRound(options: RoundOptions, folder: string): Promise<
     await cluster.halt();
     await writeReport(folder, recorder.clients);
     for (const { name, data } of cluster.members) {
-      await copyFolder(`${data}/member/wal`, `${folder}/server-${name}/member/wal`);
+      if (etcd === STORE) await writePersisted(folder, data);
+      else await copyFolder(`${data}/member/wal`, `${folder}/server-${name}/member/wal`);
     }
     return { clients: recorder.clients, faults };
   } finally {

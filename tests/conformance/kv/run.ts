@@ -8,13 +8,15 @@
  * deno task conformance:kv [--rounds 6] [--seed 1] [--members 1|3] [--faults 4] [--etcd PROGRAM] [--keep FOLDER]
  * ```
  *
- * Without `--members` rounds of one and of three members take turns. `--keep` keeps the reports of rounds that
+ * `--etcd store` has this module's own store judged, in a process of its own and kept in a folder. Without
+ * `--members` rounds of one and of three members take turns. `--keep` keeps the reports of rounds that
  * failed. `fetch.sh FOLDER/bin VERSION…` builds the judge and etcds into the folder that
  * `SLUICE_PEERS` names.
  *
  * @module
  */
 import { parseArgs } from "node:util";
+import { STORE } from "../../../support/etcd.ts";
 import { JUDGE, judge, JUDGED_ETCD } from "./judge.ts";
 import { playRound } from "./round.ts";
 
@@ -52,7 +54,11 @@ if (JUDGE === undefined || etcd === undefined) {
 const rounds = count("rounds", args.rounds);
 const seed = count("seed", args.seed);
 const faults = count("faults", args.faults);
-const members = args.members === undefined ? undefined : count("members", args.members);
+const members = etcd === STORE
+  ? 1
+  : args.members === undefined
+  ? undefined
+  : count("members", args.members);
 
 const totals = {
   rounds: 0,

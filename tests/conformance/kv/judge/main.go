@@ -34,6 +34,24 @@ type look struct {
 	Range   model.RangeResponse
 }
 
+// What the members wrote down: as `persisted.json` of a store that is no etcd, or in the logs of etcds.
+func writtenDown(log *zap.Logger, folder string) ([]model.EtcdRequest, error) {
+	file, err := os.Open(folder + "/persisted.json")
+	if errors.Is(err, fs.ErrNotExist) {
+		return report.LoadClusterPersistedRequests(log, folder)
+	}
+	defer must(file, err).Close()
+	var persisted []model.EtcdRequest
+	for decoder := json.NewDecoder(file); decoder.More(); {
+		var one model.EtcdRequest
+		if err := decoder.Decode(&one); err != nil {
+			return nil, err
+		}
+		persisted = append(persisted, one)
+	}
+	return persisted, nil
+}
+
 // Compares what caches showed with what the store was at their revision. Returns how many there were.
 func judgeLooks(path string, persisted []model.EtcdRequest) (int, error) {
 	file, err := os.Open(path)
@@ -68,7 +86,7 @@ func main() {
 	}
 	log, folder := must(zap.NewDevelopment(zap.IncreaseLevel(zap.WarnLevel))), os.Args[1]
 	clients := must(report.LoadClientReports(folder))
-	persisted := must(report.LoadClusterPersistedRequests(log, folder))
+	persisted := must(writtenDown(log, folder))
 	traffic := must(report.LoadTrafficDetail(folder))
 	// Without these two some validators would be left out.
 	if len(clients) == 0 || len(persisted) == 0 {
