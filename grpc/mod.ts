@@ -12,6 +12,7 @@
  * balancing   connections, and which of them gets a call
  * resolve   from a target or a resolver to addresses
  * config   what a service config says
+ * transcoding   HTTP and JSON as `google.api.http` says
  * web   gRPC-Web and Connect's protocol, and what browsers ask before
  * telemetry   spans and metrics of calls, by OpenTelemetry
  * wire   messages, status, metadata and compression, without a role
@@ -74,6 +75,8 @@ export { deadlineBounds, type DeadlineOptions } from "./interceptors/deadline_bo
 export { validation, type ValidationOptions } from "./interceptors/validation.ts";
 export { Health, type HealthStatus, MAX_LISTED_SERVICES } from "./server/health.ts";
 export { reflection } from "./server/reflection.ts";
+export { HttpRuleError } from "./transcoding/http_rule.ts";
+export { type TranscodingOptions } from "./transcoding/options.ts";
 export { type ReflectLimits, type ReflectOptions } from "./reflect/options.ts";
 export { reflect, type Reflected } from "./reflect/reflected.ts";
 export {

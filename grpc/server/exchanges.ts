@@ -28,6 +28,9 @@ import {
   rpcTelemetryOf,
   type RpcTelemetryOptions,
 } from "../telemetry/options.ts";
+import type { Bindings } from "../transcoding/bindings.ts";
+import { type TranscodingOptions, transcodingSettings } from "../transcoding/options.ts";
+import { TranscodingRouter } from "../transcoding/router.ts";
 import { WebRouter } from "../web/router.ts";
 
 /** How calls are served, on whatever server. */
@@ -87,6 +90,11 @@ export interface WebSettings {
   readonly cors?: readonly string[];
   /** Types that may come in an `Any` in JSON, besides those the service's file knows. */
   readonly registry?: Registry;
+  /**
+   * Serve methods by HTTP and JSON too, as their `google.api.http` options say; `true` for the
+   * defaults. Connect's paths come first. @default {false}
+   */
+  readonly transcoding?: boolean | TranscodingOptions;
 }
 
 /** Serves calls wherever requests come in. */
@@ -95,12 +103,18 @@ export class CallRouter implements ExchangeRouter {
   readonly #settings: ServerCallSettings;
   readonly #exclusive: boolean;
   readonly #web: WebRouter;
+  readonly #transcoding: TranscodingRouter | null;
 
   /**
    * Serves gRPC, and gRPC-Web and Connect beside it. With `exclusive`, only gRPC: other requests get
-   * 415; otherwise they are left to others.
+   * 415; otherwise they are left to others. `bindings` are those that transcoding serves.
    */
-  constructor(routes: Routes, settings: CallSettings & WebSettings = {}, exclusive = false) {
+  constructor(
+    routes: Routes,
+    settings: CallSettings & WebSettings = {},
+    exclusive = false,
+    bindings: Bindings | null = null,
+  ) {
     const interceptors = interceptorsOf("serve calls", settings.interceptors);
     this.#routes = interceptors.length === 0 ? routes : new InterceptedRoutes(routes, interceptors);
     this.#settings = {
@@ -113,11 +127,16 @@ export class CallRouter implements ExchangeRouter {
         : rpcTelemetryOf("serve calls", settings.telemetry),
     };
     this.#exclusive = exclusive;
-    this.#web = new WebRouter(this.#routes, {
+    const shared = {
       ...this.#settings,
       cors: checkOrigins(settings.cors ?? []),
       registry: settings.registry,
-    });
+    };
+    this.#web = new WebRouter(this.#routes, shared);
+    const transcoding = transcodingSettings("serve calls", settings.transcoding);
+    this.#transcoding = bindings === null || transcoding === null
+      ? null
+      : new TranscodingRouter(this.#routes, bindings, shared, transcoding);
   }
 
   /** The call this request makes, or null if it is not gRPC's. */
@@ -132,7 +151,7 @@ export class CallRouter implements ExchangeRouter {
     return this.#exclusive ? new h2.StatusOnlyStream(415, host.time) : null;
   }
 
-  /** Serves a gRPC-Web or Connect call, or null if the request is for no registered method. */
+  /** Serves a gRPC-Web, Connect or REST call, or null if the request is for no registered method. */
   routeExchange(
     stream: ServerStream,
     onError: ServerErrorListener,
@@ -143,7 +162,9 @@ export class CallRouter implements ExchangeRouter {
     // Where streams are not offered first there are no trailers either, as on `Deno.serve`.
     const native = stream.version === "HTTP/2" &&
       grpcCodec(stream.header["content-type"] ?? "") !== undefined;
-    return native ? refuseWithoutTrailers(stream) : this.#web.route(stream, onError, time, watch);
+    if (native) return refuseWithoutTrailers(stream);
+    return this.#web.route(stream, onError, time, watch) ??
+      this.#transcoding?.route(stream, onError, time, watch) ?? null;
   }
 }
 

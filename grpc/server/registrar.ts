@@ -79,7 +79,15 @@ export type HandlersFor<P> = P extends DescService ? TypedHandlers<P>
 
 /** Routes of the services that are registered, now and later. */
 let routesOf: (registrar: Registrar) => Routes;
-export { routesOf };
+/**
+ * Calls `watch` with each service of a registrar, now and later, before it is registered. It may throw
+ * to refuse it; what it returns is called once all who watch have agreed.
+ */
+let watchServices: (registrar: Registrar, watch: ServiceWatch) => void;
+export { routesOf, watchServices };
+
+/** See {@linkcode watchServices}. */
+type ServiceWatch = (service: DescService) => () => void;
 
 /**
  * Holds the services of a server. Goes to `grpc.listen` for gRPC alone, and to `http.listen` for gRPC,
@@ -89,9 +97,14 @@ export class Registrar extends Mountable {
   readonly #routes = new Map<string, Route>();
   readonly #services = new Map<string, DescService>();
   readonly #interceptors: readonly Interceptor[];
+  readonly #watches: ServiceWatch[] = [];
 
   static {
     routesOf = (registrar) => registrar.#routes;
+    watchServices = (registrar, watch) => {
+      for (const service of registrar.#services.values()) watch(service)();
+      registrar.#watches.push(watch);
+    };
   }
 
   /** Without services as yet. Throws `TypeError` on wrong options. */
@@ -103,7 +116,8 @@ export class Registrar extends Mountable {
 
   /**
    * Registers the handlers of a service of generated code, or of the only service of a loaded file.
-   * Throws `TypeError` if a handler is for no method, is no function, or the service is registered.
+   * Throws `TypeError` if a handler is for no method, is no function, or the service is registered;
+   * where the registrar is mounted with `transcoding`, `HttpRuleError` if its HTTP rules cannot be served.
    */
   register<P extends DescService | DescFile>(
     proto: P,
@@ -140,6 +154,8 @@ export class Registrar extends Mountable {
       ...this.#interceptors,
       ...optionsOf(`register service "${service.typeName}"`, options),
     ];
+    const agreed = this.#watches.map((watch) => watch(service));
+    for (const take of agreed) take();
     this.#services.set(service.typeName, service);
     for (const desc of service.methods) {
       const method = methodFor(desc);

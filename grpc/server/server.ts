@@ -22,7 +22,9 @@ import {
 } from "./exchanges.ts";
 import { httpTelemetry } from "../telemetry/options.ts";
 import type { Routes } from "../wire/route.ts";
-import { checkRegistrar, type Registrar, routesOf } from "./registrar.ts";
+import { Bindings } from "../transcoding/bindings.ts";
+import { transcodingSettings } from "../transcoding/options.ts";
+import { checkRegistrar, type Registrar, routesOf, watchServices } from "./registrar.ts";
 
 /** Settings of {@linkcode listen}. */
 export interface ServerOptions extends ListenOptions, CallSettings {
@@ -154,7 +156,8 @@ export interface MountOptions extends CallSettings, WebSettings {
 /**
  * Services with settings, for `http.listen`: gRPC, gRPC-Web (in bytes and in base64) and Connect on
  * one port with the handler of other requests. A `Registrar` may be given to `http.listen` as it is;
- * this is for those who want other settings. Throws `TypeError` on wrong ones.
+ * this is for those who want other settings, and REST beside it (`transcoding`). Throws `TypeError` on
+ * wrong ones, and `HttpRuleError` if HTTP rules cannot be served.
  *
  * @example
  * ```ts
@@ -175,7 +178,12 @@ export function mount(options: MountOptions): Mountable {
   if (registry !== undefined && typeof registry?.getMessage !== "function") {
     throw new TypeError("Cannot mount services as registry must be a registry of protobuf-es");
   }
-  return new Services(new CallRouter(servicesOf(options), options));
+  const routes = servicesOf(options);
+  const transcoding = transcodingSettings("mount services", options.transcoding);
+  const bindings = transcoding === null ? null : new Bindings(transcoding.maxRules);
+  const router = new CallRouter(routes, options, false, bindings);
+  if (bindings !== null) watchServices(options.registrar, (service) => bindings.check(service));
+  return new Services(router);
 }
 
 /** Services with settings of their own. */
@@ -200,4 +208,5 @@ export const MOUNT_NAMES: readonly string[] = optionNames<MountOptions>({
   registrar: true,
   cors: true,
   registry: true,
+  transcoding: true,
 });

@@ -8,7 +8,7 @@ import { Metadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
 import { decodeMessage, encodeMessage } from "../wire/percent.ts";
 import { addErrorMetadata, codeFault, isCode, toStatusError } from "../wire/status.ts";
-import { EXCHANGE, type Exchange } from "./exchange.ts";
+import { type CallExchange, EXCHANGE } from "./exchange.ts";
 
 /**
  * Bytes of metadata in a response's head and at its end: what clients of HTTP take, with room for
@@ -113,9 +113,10 @@ export class WebCall implements Call {
     return this.#responseTrailer ??= new Metadata();
   }
 
-  /** Connect's unary responses show in their head how the call went: it cannot go ahead of that. */
+  /** Where the head of a single response shows how the call went, it cannot go ahead of that. */
   sendHeader(): void {
     if (this.protocolName === "connect" && this.method.desc.methodKind === "unary") return;
+    if (this.protocolName === "rest" && !this.method.serverStreams) return;
     this.commitHeader();
     this.#exchange.sendHead(200, this.#context.responseHeader);
   }
@@ -182,9 +183,9 @@ export class WebCall implements Call {
       metadata.append(list.fields[i]!, list.fields[i + 1]!);
     }
     const sent = new ConnectError(
-      this.protocolName === "connect"
-        ? error.rawMessage.toWellFormed()
-        : decodeMessage(encodeMessage(error.rawMessage)),
+      this.protocolName === "grpc-web"
+        ? decodeMessage(encodeMessage(error.rawMessage))
+        : error.rawMessage.toWellFormed(),
       valid ? error.code : Code.Unknown,
       metadata,
       undefined,
@@ -208,7 +209,7 @@ export class WebCall implements Call {
     return sent;
   }
 
-  get #exchange(): Exchange {
+  get #exchange(): CallExchange {
     return this.#context.values.get(EXCHANGE)!;
   }
 }

@@ -30,10 +30,11 @@ function allowed(origins: readonly string[], origin: string | null): origin is s
   return origin !== null && (origins.includes(origin) || origins.includes("*"));
 }
 
-/** The answer to a preflight, or null if its origin may not call. */
+/** The answer to a preflight of a path with these methods, or null if its origin may not call. */
 export function preflight(
   origins: readonly string[],
   request: Headers,
+  methods: string = cors.allowedMethods.join(", "),
 ): Record<string, string> | null {
   const origin = request.get("origin");
   if (!allowed(origins, origin)) return null;
@@ -41,7 +42,7 @@ export function preflight(
   const names = request.get("access-control-request-headers") ?? cors.allowedHeaders.join(", ");
   return {
     "access-control-allow-origin": origin,
-    "access-control-allow-methods": cors.allowedMethods.join(", "),
+    "access-control-allow-methods": methods,
     "access-control-allow-headers": names,
     "access-control-max-age": String(MAX_AGE_S),
     "vary": "origin, access-control-request-headers",

@@ -31,8 +31,23 @@ export function headersOf({ fields }: ServerStream): Headers {
   return headers;
 }
 
+/** The exchange of a call, as far as the call uses it. */
+export interface CallExchange {
+  readonly stream: ServerStream;
+  /** The server's. */
+  readonly onError: ServerErrorListener;
+  /** Clock and timers of the server. */
+  readonly time: Time;
+  /** How the call ended: OK, or an error; undefined before it began. Set by the call. */
+  outcome: 0 | ConnectError | undefined;
+  /** Tells the user of an error that is no status; set by the call. */
+  tellError: (error: unknown) => void;
+  /** Sends the response's head, once. */
+  sendHead(status: number, header: Headers): Promise<void>;
+}
+
 /** One request with its response, in Connect's terms. */
-export class Exchange {
+export class Exchange implements CallExchange {
   readonly stream: ServerStream;
   /** The server's. */
   readonly onError: ServerErrorListener;
@@ -115,4 +130,6 @@ export class Exchange {
 }
 
 /** Where a call finds its exchange. */
-export const EXCHANGE: ContextKey<Exchange | null> = createContextKey<Exchange | null>(null);
+export const EXCHANGE: ContextKey<CallExchange | null> = createContextKey<CallExchange | null>(
+  null,
+);

@@ -6,7 +6,7 @@ import type { Method } from "./method.ts";
 /** A call as its context shows it. */
 export interface Call {
   readonly method: Method;
-  /** `grpc`, `grpc-web` or `connect`. */
+  /** `grpc`, `grpc-web`, `connect` or `rest`. */
   readonly protocolName: string;
   readonly requestMethod: string;
   /** The client's metadata; made anew by each look. */
@@ -69,12 +69,12 @@ export class CallContext implements HandlerContext {
     return this.#call.method.desc.parent;
   }
 
-  /** POST, or GET for a Connect call without side effects. */
+  /** POST, GET for a Connect call without side effects, or what a REST request has. */
   get requestMethod(): string {
     return this.#call.requestMethod;
   }
 
-  /** `grpc`, `grpc-web` or `connect`. */
+  /** `grpc`, `grpc-web`, `connect`, or `rest` for JSON transcoding. */
   get protocolName(): string {
     return this.#call.protocolName;
   }

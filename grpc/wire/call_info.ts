@@ -2,7 +2,7 @@ import { type ContextKey, createContextKey } from "@connectrpc/connect";
 
 /** A call as its interceptors see it, beside what Connect's request shows. */
 export interface CallInfo {
-  /** `grpc`, `grpc-web` or `connect`. */
+  /** `grpc`, `grpc-web`, `connect`, or `rest` for JSON transcoding. */
   readonly protocolName: string;
   /** Address of the other side, `host:port`: on a client its first target. */
   readonly peer: string;

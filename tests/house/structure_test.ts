@@ -51,7 +51,8 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "attempt.ts": "",
   },
   grpc: {
-    "mod.ts": "reflect client server interceptors balancing resolve config web telemetry wire",
+    "mod.ts":
+      "reflect client server interceptors transcoding balancing resolve config web telemetry wire",
     reflect: "client server wire",
     interceptors: "wire",
     client: "web_client balancing resolve config telemetry wire codec",
@@ -59,7 +60,8 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     balancing: "resolve config wire",
     resolve: "",
     config: "wire",
-    server: "web telemetry wire codec",
+    server: "transcoding web telemetry wire codec",
+    transcoding: "web telemetry wire",
     web: "telemetry wire",
     telemetry: "wire",
     wire: "codec",
