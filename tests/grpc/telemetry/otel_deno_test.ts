@@ -253,3 +253,131 @@ Deno.test("methods that are not served have one name, and gRPC's own metrics on 
   assertEquals(duration?.attributes, { "grpc.method": "other", "grpc.status": "UNIMPLEMENTED" });
   assertEquals(received.metric("grpc.server.call.started")[0]?.value, 2);
 });
+
+Deno.test("a call that is retried or hedged is one span, and all its attempts are measured", async () => {
+  const received = await runTraced(`
+    import { Code, ConnectError, listen, newClient, newService, Registrar } from "$ROOTgrpc/mod.ts";
+    ${PROTO}
+    const parents = [];
+    let failures = 2;
+    const registrar = new Registrar();
+    registrar.register(file, {
+      One({ text }, { requestHeader }) {
+        parents.push(requestHeader.get("traceparent"));
+        if (failures-- > 0) throw new ConnectError("again", Code.Unavailable);
+        return { text };
+      },
+      async *Down({ text }, { signal }) {
+        if (failures-- > 0) {
+          await new Promise((resolve) => signal.addEventListener("abort", resolve));
+        }
+        yield { text };
+      },
+    });
+    await using server = listen({ addr: "127.0.0.1:0", registrar });
+    await using conn = newClient({
+      targets: [server.addr],
+      telemetry: { grpcMetrics: true },
+      serviceConfig: {
+        methodConfig: [
+          {
+            name: [{ service: "t.S", method: "One" }],
+            retryPolicy: {
+              maxAttempts: 4,
+              initialBackoff: "0.001s",
+              maxBackoff: "0.01s",
+              backoffMultiplier: 2,
+              retryableStatusCodes: ["UNAVAILABLE"],
+            },
+          },
+          {
+            name: [{ service: "t.S", method: "Down" }],
+            hedgingPolicy: { maxAttempts: 2, hedgingDelay: "0.02s" },
+          },
+        ],
+      },
+    });
+    const service = newService(conn, file);
+    await service.One({ text: "a" }, { headers: { traceparent: "mine", other: "kept" } });
+    if (new Set(parents).size !== 1 || parents[0] === "mine") throw new Error(String(parents));
+    failures = 1;
+    for await (const _ of await service.Down({ text: "b" })) { /* to its end */ }
+  `);
+  for (const [name, attempts] of [["t.S/One", 3], ["t.S/Down", 2]] as const) {
+    const calls = received.own("CLIENT", name);
+    assertEquals(calls.length, 1);
+    assertEquals(calls[0]!.events, Array(attempts - 1).fill("attempt"));
+    assertEquals([calls[0]!.attributes["rpc.response.status_code"], calls[0]!.failed], [
+      "OK",
+      false,
+    ]);
+    const of = (metric: string): number =>
+      received.metric(metric)
+        .filter(({ attributes }) => attributes["grpc.method"] === name)
+        .reduce((sum, { value }) => sum + value, 0);
+    assertEquals(of("grpc.client.attempt.started"), attempts);
+    assertEquals(of("grpc.client.attempt.duration"), attempts);
+    assertEquals(of("grpc.client.call.duration"), 1);
+    assertEquals(received.own("SERVER", name).length, attempts);
+  }
+});
+
+Deno.test("clients of gRPC-Web and Connect make one span a call, joined with the server's", async () => {
+  const received = await runTraced(`
+    import { attempt, listen } from "$ROOThttp/mod.ts";
+    import { Code, ConnectError, newClient, newService, Registrar } from "$ROOTgrpc/mod.ts";
+    ${PROTO}
+    const registrar = new Registrar();
+    registrar.register(file, {
+      One({ text }) {
+        if (text === "missing") throw new ConnectError("no such thing", Code.NotFound);
+        return { text };
+      },
+      async *Down({ text }) {
+        yield { text };
+        throw new ConnectError("gone", Code.DataLoss);
+      },
+    });
+    for (const engine of ["own", "deno"]) {
+      await using server = listen({
+        addr: "127.0.0.1:0",
+        engine,
+        registrar,
+        handler: () => new Response(""),
+      });
+      for (const protocol of ["grpc-web", "connect"]) {
+        await using conn = newClient({ targets: [server.addr], protocol });
+        const service = newService(conn, file);
+        await service.One({ text: "well" });
+        await attempt(service.One({ text: "missing" }));
+        await attempt((async () => {
+          for await (const _ of await service.Down({ text: "b" })) { /* to its end */ }
+        })());
+      }
+    }
+  `);
+  const statuses = {
+    "grpc": ["OK", "NOT_FOUND", "DATA_LOSS"],
+    "connectrpc": ["OK", "not_found", "data_loss"],
+  };
+  assertEquals(received.own("CLIENT").length, 12, "HTTP requests of calls are shown too");
+  const clients = new Map(received.own("CLIENT").map((span) => [span.id, span]));
+  const platform = received.spans.filter(({ scope }) => scope === "deno");
+  for (const [system, codes] of Object.entries(statuses)) {
+    for (const kind of ["CLIENT", "SERVER"] as const) {
+      const spans = received.own(kind)
+        .filter(({ attributes }) => attributes["rpc.system.name"] === system);
+      assertEquals(
+        spans.map(({ attributes }) => attributes["rpc.response.status_code"]).sort(),
+        [...codes, ...codes].sort(),
+        `${kind} ${system}`,
+      );
+      if (kind === "CLIENT") continue;
+      // On Deno.serve the platform's span is in between.
+      for (const { parent } of spans) {
+        const above = platform.find(({ id }) => id === parent)?.parent ?? parent;
+        assert(clients.has(above), "a call of the server has no client above it");
+      }
+    }
+  }
+});
