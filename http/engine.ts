@@ -47,6 +47,7 @@ export {
 } from "./net/listen_options.ts";
 export { openListener } from "./net/listener.ts";
 export { isMemory } from "./net/memory_listener.ts";
+export { ZstdFrames } from "./coding/zstd_frames.ts";
 export { unixPath } from "./net/unix_address.ts";
 export { memorySocketPair } from "./net/memory_socket.ts";
 export type { Socket, SocketAddress, TlsInfo } from "./net/socket.ts";

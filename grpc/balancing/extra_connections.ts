@@ -84,7 +84,7 @@ export class ExtraConnections implements SubchannelEvents {
     if (idle(main) || this.#subchannels.some(idle)) return;
     const one = new Subchannel(main.address, this.#settings, this.#time, this);
     one.outcomes = main.outcomes;
-    one.takesGzip = main.takesGzip;
+    for (const encoding of main.refusedEncodings) one.refusedEncodings.add(encoding);
     this.#subchannels.push(one);
     this.#watch ??= new Pause(this.#time, IDLE_MS, () => this.#look());
     one.connect();

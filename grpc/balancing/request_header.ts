@@ -1,5 +1,5 @@
 import { Template } from "../../http/engine.ts";
-import { ACCEPT_ENCODING } from "../wire/compression.ts";
+import { ACCEPT_ENCODING, type Encoding } from "../wire/compression.ts";
 import { GRPC_CONTENT_TYPE } from "../wire/content_type.ts";
 import { appendMetadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
@@ -13,8 +13,8 @@ export class RequestHeader {
   readonly #authority: string;
   readonly #scheme: string;
   readonly #userAgent: string;
-  readonly #plain = new Map<Method, Map<number, Template>>();
-  readonly #gzip = new Map<Method, Map<number, Template>>();
+  /** By method, encoding and timeout. */
+  readonly #templates = new Map<Method, Map<number | string, Template>>();
 
   constructor(scheme: "http" | "https", authority: string, userAgent: string) {
     this.#scheme = scheme;
@@ -23,36 +23,36 @@ export class RequestHeader {
   }
 
   /**
-   * The header of one attempt: `timeout` milliseconds for the server, or 0 for no limit; `gzip` if it may
-   * send compressed messages; how many attempts there were before, by a policy. Throws `TypeError` if the user's metadata cannot be sent.
+   * The header of one attempt: `timeout` milliseconds for the server, or 0 for no limit; `encoding` if it
+   * may send compressed messages; how many attempts there were before, by a policy. Throws `TypeError` if the user's metadata cannot be sent.
    */
   of(
     method: Method,
     timeout: number,
-    gzip: boolean,
+    encoding: Encoding | null,
     previous: number,
     metadata: HeadersInit | undefined,
   ): Template | string[] {
     if (metadata !== undefined || previous > 0) {
-      const fields = this.#fields(method, timeout, gzip);
+      const fields = this.#fields(method, timeout, encoding);
       // "It will not be present on the first RPC, will be 1 for the second RPC, and so on."
       if (previous > 0) fields.push("grpc-previous-rpc-attempts", String(previous));
       if (metadata !== undefined) appendMetadata(fields, metadata);
       return fields;
     }
-    const templates = gzip ? this.#gzip : this.#plain;
-    let byTimeout = templates.get(method);
-    if (byTimeout === undefined) templates.set(method, byTimeout = new Map());
-    let template = byTimeout.get(timeout);
+    let templates = this.#templates.get(method);
+    if (templates === undefined) this.#templates.set(method, templates = new Map());
+    const key = encoding === null ? timeout : encoding + timeout;
+    let template = templates.get(key);
     if (template === undefined) {
-      template = new Template(this.#fields(method, timeout, gzip));
-      if (byTimeout.size < MAX_TEMPLATES_PER_METHOD) byTimeout.set(timeout, template);
+      template = new Template(this.#fields(method, timeout, encoding));
+      if (templates.size < MAX_TEMPLATES_PER_METHOD) templates.set(key, template);
     }
     return template;
   }
 
   /** "Request-Headers → Call-Definition *Custom-Metadata"; `grpc-timeout` right after the pseudo-fields. */
-  #fields(method: Method, timeout: number, gzip: boolean): string[] {
+  #fields(method: Method, timeout: number, encoding: Encoding | null): string[] {
     const fields = [
       ":method",
       "POST",
@@ -74,7 +74,7 @@ export class RequestHeader {
       "grpc-accept-encoding",
       ACCEPT_ENCODING,
     );
-    if (gzip) fields.push("grpc-encoding", "gzip");
+    if (encoding !== null) fields.push("grpc-encoding", encoding);
     return fields;
   }
 }

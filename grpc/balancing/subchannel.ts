@@ -12,6 +12,7 @@ import {
   Timer,
 } from "../../http/engine.ts";
 import { ProtocolError, TimeoutError } from "../../http/mod.ts";
+import type { Encoding } from "../wire/compression.ts";
 import { backoffDelay, type BackoffOptions } from "../resolve/backoff.ts";
 import type { Candidate, Readiness } from "./picker.ts";
 import { RequestHeader } from "./request_header.ts";
@@ -88,8 +89,8 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
   readonly address: Address;
   /** Request headers of its calls. */
   readonly requestHeader: RequestHeader;
-  /** Whether the server may understand gzip: until it says otherwise. */
-  takesGzip = true;
+  /** Encodings the server has said it does not understand. */
+  readonly refusedEncodings: Set<Encoding> = new Set();
   /** Told how its calls end; null: nobody wants to know. */
   outcomes: Outcomes | null = null;
 

@@ -2,7 +2,8 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { tell } from "../../http/engine.ts";
 import type { MethodSettings } from "../config/method_settings.ts";
 import type { Attempt, AttemptEvents } from "../wire/attempt.ts";
-import { compress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
+import { isUncompressed, uncompressed } from "../wire/compressed_messages.ts";
+import { compress, type Encoding, encodingNames, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
 import { DEFAULT_MAX_RECEIVE_SIZE } from "../wire/message_stream.ts";
 import { readMetadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
@@ -24,6 +25,9 @@ const MAX_TRANSPARENT_RETRIES = 5;
 
 /** Name of the field that says how many attempts there were before. */
 const PREVIOUS = "grpc-previous-rpc-attempts";
+
+/** Name of the field that lists the encodings a server accepts. */
+const ACCEPTED = "grpc-accept-encoding";
 
 const NO_FIELDS: readonly string[] = [];
 
@@ -59,8 +63,8 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
   #repeats = 0;
   /** Whether much time may have passed before the attempt: the server is told what is left. */
   #late = false;
-  /** Whether the header of the attempt that is sent to announced gzip. */
-  #gzip = false;
+  /** The encoding that the header of the attempt that is sent to announced. */
+  #encoding: Encoding | null = null;
 
   constructor(host: CallHost, method: Method, options: CallOptions) {
     super(host, options);
@@ -164,20 +168,26 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
   }
 
   #send(connected: Connected, options: CallOptions, events: AttemptEvents): Attempt | null {
-    const { compress, channel } = this.host;
+    const { channel } = this.host;
     // Encoded before anything is sent: a request that does not fit its type leaves no trace.
     this.prepare();
-    this.#gzip = compress && connected.takesGzip;
+    this.#encoding = this.#encodingFor(connected);
     return channel.begin(
       connected,
       this.method,
       this.timeout === Infinity ? 0 : this.#late ? this.timeLeft : this.timeout,
-      this.#gzip,
+      this.#encoding,
       this.#previous,
       options,
       this.#maxReceiveSize,
       events,
     );
+  }
+
+  /** The encoding for requests to that server, or null. */
+  #encodingFor({ refusedEncodings }: Connected): Encoding | null {
+    const { compress = this.host.compress, encoding = this.host.encoding } = this.options;
+    return compress && !refusedEncodings.has(encoding) ? encoding : null;
   }
 
   /** "The actual value used is the minimum", and the default without any. */
@@ -205,15 +215,17 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
         Code.ResourceExhausted,
       );
     }
-    return bytes;
+    return isUncompressed(message) ? uncompressed(bytes.slice()) : bytes;
   }
 
   /** Sends an encoded request; the only one of its method ends the request side. */
   protected send(attempt: Attempt, bytes: Uint8Array): Promise<void> | undefined {
-    const compressed = this.#gzip && bytes.length >= MIN_COMPRESS_SIZE;
+    const encoding = bytes.length >= MIN_COMPRESS_SIZE && !isUncompressed(bytes)
+      ? this.#encoding
+      : null;
     return attempt.sendMessage(
-      compressed ? compress(bytes) : bytes,
-      compressed,
+      encoding === null ? bytes : compress(bytes, encoding),
+      encoding !== null,
       !this.method.clientStreams,
     );
   }
@@ -229,7 +241,11 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
     // "The client library may also set this entry in the received initial metadata."
     const fields = this.#previous === 0 ? given : [...given, PREVIOUS, String(this.#previous)];
     this.headerFields = fields;
-    const { onHeader } = this.options;
+    const { onHeader, onEncoding } = this.options;
+    if (onEncoding !== undefined) {
+      const accepted = encodingNames(lastField(fields, ACCEPTED) ?? "");
+      tell(onEncoding, lastField(fields, "grpc-encoding") ?? "identity", accepted);
+    }
     if (onHeader !== undefined) tell(onHeader, readMetadata(fields));
   }
 
@@ -241,7 +257,11 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
     if (this.finished) return;
     if (error === null) this.host.policies?.throttle?.succeeded();
     else {
-      if (this.#gzip && this.refusedGzip(this.#connected!, error, header, trailers)) {
+      const encoding = this.#encoding;
+      if (
+        encoding !== null &&
+        this.refusedEncoding(encoding, this.#connected!, error, header, trailers)
+      ) {
         return this.#again(null);
       }
       this.ran = true;
@@ -265,23 +285,24 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
   }
 
   /**
-   * Remembers that a server does not understand gzip: "the server MUST respond with status
+   * Remembers that a server does not understand an encoding: "the server MUST respond with status
    * UNIMPLEMENTED" (compression.md). True if the attempt may begin again: a server that then lists what
    * it does understand, as it should, refuses what the header announced, before any handler runs.
    */
-  refusedGzip(
+  refusedEncoding(
+    encoding: Encoding,
     connected: Connected,
     { code, rawMessage }: ConnectError,
     header: readonly string[],
     trailers: readonly string[],
   ): boolean {
     if (code !== Code.Unimplemented) return false;
-    const name = "grpc-accept-encoding";
-    const accepted = lastField(header, name) ?? lastField(trailers, name);
-    const names = accepted?.split(",").map((one) => one.trim().toLowerCase());
+    const accepted = lastField(header, ACCEPTED) ?? lastField(trailers, ACCEPTED);
+    const names = accepted === undefined ? undefined : encodingNames(accepted);
     // Those that do not list them say it in words.
-    if (names === undefined ? !/gzip/i.test(rawMessage) : names.includes("gzip")) return false;
-    connected.takesGzip = false;
+    const understood = names?.includes(encoding) ?? !rawMessage.toLowerCase().includes(encoding);
+    if (understood) return false;
+    connected.refusedEncodings.add(encoding);
     return names !== undefined && this.#mayRepeat();
   }
 
@@ -338,20 +359,20 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
     if (attempt === null) return false;
     leg.attempt = attempt;
     leg.connected = connected;
-    leg.gzip = this.#gzip;
+    leg.encoding = this.#encoding;
     this.ran = true;
     this.onBegun(attempt);
     return true;
   }
 
   sendLeg(leg: Leg, bytes: Uint8Array): Promise<void> | undefined {
-    this.#gzip = leg.gzip;
+    this.#encoding = leg.encoding;
     return this.send(leg.attempt!, bytes);
   }
 
   choose(leg: Leg): void {
     this.#previous = leg.previous;
-    this.#gzip = leg.gzip;
+    this.#encoding = leg.encoding;
     this.#connected = leg.connected;
     this.attempt = leg.attempt;
   }

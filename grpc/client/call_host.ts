@@ -7,6 +7,7 @@ import type { Time } from "../../http/engine.ts";
 import type { Candidate } from "../balancing/picker.ts";
 import type { Attempt, AttemptEvents } from "../wire/attempt.ts";
 import type { FollowedClientCall } from "../telemetry/client_call.ts";
+import type { Encoding } from "../wire/compression.ts";
 import type { Method } from "../wire/method.ts";
 import type { CallOptions } from "./call_options.ts";
 import type { Policies } from "./policies.ts";
@@ -14,8 +15,8 @@ import type { Waiting, Wanted } from "./waiting_calls.ts";
 
 /** A connection, or several that look like one. */
 export interface Connected {
-  /** Whether the server may understand gzip: until it says otherwise. */
-  takesGzip: boolean;
+  /** Encodings the server has said it does not understand. */
+  readonly refusedEncodings: Set<Encoding>;
 }
 
 /** A call's place among those that wait for a connection. */
@@ -26,8 +27,8 @@ export interface Connections {
   /** A connection for a call, now, or later: then `wanted` is told. `after` has just refused it. */
   acquire(wanted: Wanted<Connected>, after: Connected | null): Connected | Place;
   /**
-   * Begins an attempt: `timeout` milliseconds for the server, or 0 for no limit; `gzip` if it may send
-   * compressed messages; `previous` attempts may have run. Null, with nothing sent, if there is no
+   * Begins an attempt: `timeout` milliseconds for the server, or 0 for no limit; `encoding` if it may
+   * send compressed messages; `previous` attempts may have run. Null, with nothing sent, if there is no
    * room.
    *
    * @throws {TypeError} If the user's metadata cannot be sent.
@@ -37,7 +38,7 @@ export interface Connections {
     connected: Connected,
     method: Method,
     timeout: number,
-    gzip: boolean,
+    encoding: Encoding | null,
     previous: number,
     options: CallOptions,
     maxReceiveSize: number,
@@ -62,4 +63,6 @@ export interface CallHost {
   readonly compress: boolean;
   /** Follows a call that begins; undefined: nobody does. */
   readonly follow: ((method: Method) => FollowedClientCall) | undefined;
+  /** Encoding of requests that are compressed. */
+  readonly encoding: Encoding;
 }

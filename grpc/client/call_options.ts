@@ -12,6 +12,7 @@ import {
   checkTime,
   optionNames,
 } from "../../http/engine.ts";
+import { checkEncoding } from "../wire/compression.ts";
 
 /**
  * Options of one call.
@@ -47,6 +48,19 @@ export interface CallOptions {
    * @default {false}
    */
   readonly waitForReady?: boolean;
+  /**
+   * Compress requests of 1 KiB and more. Single messages are left out by {@linkcode uncompressed}.
+   * @default the client's
+   */
+  readonly compress?: boolean;
+  /** Encoding of compressed requests. @default the client's */
+  readonly encoding?: "gzip" | "deflate" | "zstd";
+  /**
+   * Called, before `onHeader`, with the encoding of the responses that come compressed (`identity` if
+   * none may), and those the server accepts for requests, as it lists them. What it throws is printed
+   * and changes nothing.
+   */
+  readonly onEncoding?: (encoding: string, accepted: readonly string[]) => void;
 }
 
 /** Names of call options. */
@@ -57,6 +71,9 @@ export const CALL_OPTION_NAMES: readonly string[] = optionNames<CallOptions>({
   onHeader: true,
   onTrailer: true,
   waitForReady: true,
+  compress: true,
+  encoding: true,
+  onEncoding: true,
 });
 
 /**
@@ -96,5 +113,8 @@ export function toCallOptions(what: string, given: number | CallOptions | undefi
   checkCallback(what, "onHeader", given.onHeader);
   checkCallback(what, "onTrailer", given.onTrailer);
   checkBoolean(what, "waitForReady", given.waitForReady);
+  checkBoolean(what, "compress", given.compress);
+  checkEncoding(what, given.encoding);
+  checkCallback(what, "onEncoding", given.onEncoding);
   return given;
 }

@@ -8,6 +8,7 @@ import { CallAttempt } from "./attempt.ts";
 import type { Connections } from "./call_host.ts";
 import type { CallOptions } from "./call_options.ts";
 import { Lookups } from "../resolve/lookups.ts";
+import type { Encoding } from "../wire/compression.ts";
 import type { Settings } from "./options.ts";
 import { Balancer, type BalancerEvents, type Balancing } from "../balancing/balancer.ts";
 import { type Plan, planOf, ROUND_ROBIN } from "../balancing/policy.ts";
@@ -145,13 +146,13 @@ export class Channel extends Timer implements Connections, BalancerEvents {
     connected: Subchannel,
     method: Method,
     timeout: number,
-    gzip: boolean,
+    encoding: Encoding | null,
     previous: number,
     options: CallOptions,
     maxReceiveSize: number,
     events: AttemptEvents,
   ): CallAttempt | null {
-    const header = connected.requestHeader.of(method, timeout, gzip, previous, options.headers);
+    const header = connected.requestHeader.of(method, timeout, encoding, previous, options.headers);
     const attempt = new CallAttempt(method.output, maxReceiveSize, events);
     try {
       return connected.open(attempt, header) ? attempt : null;

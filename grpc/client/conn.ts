@@ -64,8 +64,8 @@ export class Conn implements Transport, AsyncDisposable {
   /** See {@linkcode newClient}. */
   constructor(options: ClientOptions) {
     const settings = settingsOf(options);
-    const { maxReceiveSize, maxSendSize, compress, interceptors, serviceConfig, retry, telemetry } =
-      settings;
+    const { maxReceiveSize, maxSendSize, compress, encoding } = settings;
+    const { interceptors, serviceConfig, retry, telemetry } = settings;
     const time = times.get(options) ?? SYSTEM_TIME;
     const { web } = settings;
     this.#settings = settings;
@@ -96,6 +96,7 @@ export class Conn implements Transport, AsyncDisposable {
       follow: telemetry === null
         ? undefined
         : (method) => new FollowedClientCall(telemetry, followed, method),
+      encoding,
       interceptors,
       protocolName: channel.protocol,
       get authority() {

@@ -64,7 +64,7 @@ class HealthWatch implements AttemptEvents {
     const attempt = new CallAttempt(watchMethod.output, MAX_ANSWER, this);
     let session: h2.Session | null;
     try {
-      const header = this.#of.requestHeader.of(watchMethod, 0, false, 0, undefined);
+      const header = this.#of.requestHeader.of(watchMethod, 0, null, 0, undefined);
       session = this.#of.openAside(attempt, header);
     } catch (error) {
       // It takes no such header: nothing can be asked.

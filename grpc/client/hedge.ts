@@ -2,6 +2,7 @@ import type { ConnectError } from "@connectrpc/connect";
 import { Timer, type TimerWheel } from "../../http/engine.ts";
 import type { HedgingSettings } from "../config/method_settings.ts";
 import type { Attempt, AttemptEvents } from "../wire/attempt.ts";
+import type { Encoding } from "../wire/compression.ts";
 import type { Connected, Place } from "./call_host.ts";
 import { NEVER, type Policies, pushbackOf } from "./policies.ts";
 import { Waiting, type Wanted } from "./waiting_calls.ts";
@@ -21,8 +22,9 @@ export interface HedgedCall extends AttemptEvents {
   sendLeg(leg: Leg, bytes: Uint8Array): Promise<void> | undefined;
   /** From now on the attempt is the call's. */
   choose(leg: Leg): void;
-  /** Whether the server refused gzip, and the attempt may begin again without. */
-  refusedGzip(
+  /** Whether the server refused the encoding, and the attempt may begin again without. */
+  refusedEncoding(
+    encoding: Encoding,
     connected: Connected,
     error: ConnectError,
     header: readonly string[],
@@ -213,8 +215,8 @@ export class Leg implements Wanted<Connected>, AttemptEvents {
   /** Attempts before it. */
   readonly previous: number;
   attempt: Attempt | null = null;
-  /** Whether its header announced gzip. */
-  gzip = false;
+  /** The encoding its header announced. */
+  encoding: Encoding | null = null;
   connected: Connected | null = null;
   readonly #hedge: Hedge;
   readonly #call: HedgedCall;
@@ -286,7 +288,11 @@ export class Leg implements Wanted<Connected>, AttemptEvents {
       this.#hedge.choose(this);
       return this.#call.onFinished(error, trailers, header);
     }
-    if (this.gzip && this.#call.refusedGzip(this.connected!, error, header, trailers)) {
+    const { encoding } = this;
+    if (
+      encoding !== null &&
+      this.#call.refusedEncoding(encoding, this.connected!, error, header, trailers)
+    ) {
       return this.#again(null);
     }
     this.#hedge.onLegFailed(this, error, trailers, true);

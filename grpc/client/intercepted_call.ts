@@ -27,7 +27,7 @@ import { runStreamingCall, runUnaryCall } from "@connectrpc/connect/protocol";
 import { abortable } from "@std/async";
 import { checkTime, tell, type Time, Timer } from "../../http/engine.ts";
 import { CALL, type CallInfo } from "../wire/call_info.ts";
-import { intercept, InterceptedRequests, type Next } from "../wire/intercept.ts";
+import { intercept, InterceptedRequests, markedMessage, type Next } from "../wire/intercept.ts";
 import type { Method } from "../wire/method.ts";
 import type { CallHost } from "./call_host.ts";
 import { type CallOptions, WAIT_FOR_READY } from "./call_options.ts";
@@ -234,6 +234,7 @@ export async function interceptUnary<I extends DescMessage, O extends DescMessag
   const next = async (req: UnaryRequest<I, O>): Promise<UnaryResponse<I, O>> => {
     header = trailer = null;
     const call = new UnaryCall(host, called, {
+      ...options,
       signal: req.signal,
       headers: req.header,
       timeout: limits.left,
@@ -265,7 +266,7 @@ export async function interceptUnary<I extends DescMessage, O extends DescMessag
           url: host.urlOf(called),
           header: new Headers(options.headers),
           contextValues: valuesOf(host, called, options, limits, contextValues),
-          message: input,
+          message: markedMessage(method.input, input),
         },
         next,
       })

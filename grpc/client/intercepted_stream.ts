@@ -1,6 +1,7 @@
 import type { DescMessage, DescMethodStreaming, MessageInitShape } from "@bufbuild/protobuf";
 import { Code, ConnectError, type StreamResponse } from "@connectrpc/connect";
 import type { Time } from "../../http/engine.ts";
+import { markedMessage } from "../wire/intercept.ts";
 import { MessageQueue } from "../wire/message_queue.ts";
 import type { CallOptions } from "./call_options.ts";
 import { handled, rejectSoon } from "./handled.ts";
@@ -51,7 +52,7 @@ export class InterceptedStream implements StreamHandle {
     const response = interceptStream(
       host,
       method,
-      this.#requests(),
+      this.#requests(method.input),
       {
         ...options,
         signal: options.signal === undefined ? signal : AbortSignal.any([options.signal, signal]),
@@ -71,11 +72,11 @@ export class InterceptedStream implements StreamHandle {
   }
 
   /** Requests for the interceptors, and behind them the call. */
-  async *#requests(): AsyncGenerator<MessageInitShape<DescMessage>> {
+  async *#requests(desc: DescMessage): AsyncGenerator<MessageInitShape<DescMessage>> {
     // An interceptor may want to see them before it goes on.
     this.#opened.resolve();
     for await (const write of this.#writes) {
-      yield write.message as MessageInitShape<DescMessage>;
+      yield markedMessage(desc, write.message as MessageInitShape<DescMessage>);
       // The next is asked for: this one was sent.
       this.#unsent.delete(write);
       write.resolve();

@@ -30,6 +30,7 @@ import {
   rpcTelemetryOf,
   type RpcTelemetryOptions,
 } from "../telemetry/options.ts";
+import { checkEncoding, type Encoding } from "../wire/compression.ts";
 import { interceptorsOf } from "../wire/intercept.ts";
 import { parseServiceConfig, type ServiceSettings } from "../config/parse.ts";
 import type { ServiceConfig } from "../config/service_config.ts";
@@ -95,11 +96,13 @@ export interface ClientOptions extends ProtocolOptions {
   /** Bytes a sent message may have. @default {Infinity} */
   readonly maxSendSize?: number;
   /**
-   * Compress requests of 1 KiB and more with gzip. A server that says it does not understand gzip gets
+   * Compress requests of 1 KiB and more. A server that says it does not understand the encoding gets
    * them uncompressed from then on.
    * @default {false}
    */
   readonly compress?: boolean;
+  /** Encoding of compressed requests. @default {"gzip"} */
+  readonly encoding?: "gzip" | "deflate" | "zstd";
   /**
    * Milliseconds for opening a connection, HTTP/2 SETTINGS included. Attempts that no call waits for
    * are given up after 1 to 4 seconds, and made again.
@@ -171,6 +174,7 @@ export interface Settings {
   readonly maxReceiveSize: number | null;
   readonly maxSendSize: number;
   readonly compress: boolean;
+  readonly encoding: Encoding;
   readonly defaultTimeout: number;
   /** Null: none was given. */
   readonly serviceConfig: ServiceSettings | null;
@@ -201,6 +205,7 @@ export const CLIENT_OPTIONS: readonly string[] = optionNames<ClientOptions>({
   maxReceiveSize: true,
   maxSendSize: true,
   compress: true,
+  encoding: true,
   connectTimeout: true,
   keepalive: true,
   backoff: true,
@@ -240,6 +245,7 @@ export function settingsOf(options: ClientOptions): Settings {
   checkCallback(WHAT, "lookup", lookup);
   checkCallback(WHAT, "onConnection", options.onConnection);
   checkBoolean(WHAT, "compress", options.compress);
+  checkEncoding(WHAT, options.encoding);
   checkText(WHAT, "userAgent", options.userAgent);
   checkCount(WHAT, "maxReceiveSize", options.maxReceiveSize, 1, Infinity);
   checkCount(WHAT, "maxSendSize", options.maxSendSize, 1, Infinity);
@@ -289,6 +295,7 @@ export function settingsOf(options: ClientOptions): Settings {
     maxReceiveSize: options.maxReceiveSize ?? null,
     maxSendSize: options.maxSendSize ?? Infinity,
     compress: options.compress ?? false,
+    encoding: options.encoding ?? "gzip",
     defaultTimeout: limit("defaultTimeout", options.defaultTimeout) ?? Infinity,
     serviceConfig: options.serviceConfig === undefined
       ? null

@@ -1,3 +1,5 @@
+import { isUncompressed, uncompressed } from "../wire/compressed_messages.ts";
+
 /** Bytes that keeping a request costs beside its own. */
 const COST = 64;
 
@@ -28,7 +30,8 @@ export class RequestLog {
   /** Keeps a copy of an encoded request. */
   add(bytes: Uint8Array): void {
     if (this.#requests === null) return;
-    this.#requests.push(bytes.slice());
+    const copy = bytes.slice();
+    this.#requests.push(isUncompressed(bytes) ? uncompressed(copy) : copy);
     this.#bytes += bytes.length + COST;
   }
 

@@ -12,7 +12,6 @@ import {
 import type { Codec } from "../codec/mod.ts";
 import { type BegunMessages, begunMessagesOf } from "../wire/begun_messages.ts";
 import { type Call, callContext } from "../wire/call_context.ts";
-import type { Encoding } from "../wire/compression.ts";
 import { tellHandlerError } from "../wire/handler_error.ts";
 import { MessageQueue } from "../wire/message_queue.ts";
 import { readMetadata } from "../wire/metadata.ts";
@@ -204,8 +203,12 @@ export class ServerCall extends ReplyStream implements Call {
     return this.#head.encoding;
   }
 
-  protected get acceptedEncoding(): Encoding | null {
-    return this.#head.acceptedEncoding;
+  get requestEncoding(): string {
+    return this.#head.encoding;
+  }
+
+  get acceptedEncodings(): readonly string[] {
+    return this.#head.acceptedEncodings;
   }
 
   protected get noun(): string {

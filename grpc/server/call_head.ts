@@ -1,10 +1,5 @@
 import { type FieldBlock, type h2, printable } from "../../http/engine.ts";
-import {
-  ACCEPT_ENCODING,
-  acceptedEncoding,
-  type Encoding,
-  isKnownEncoding,
-} from "../wire/compression.ts";
+import { ACCEPT_ENCODING, encodingNames, isKnownEncoding } from "../wire/compression.ts";
 import { GRPC_CONTENT_TYPE, grpcCodec } from "../wire/content_type.ts";
 import { code } from "../wire/code.ts";
 import { encodeMessage } from "../wire/percent.ts";
@@ -19,6 +14,8 @@ export const RESPONSE_HEADER: readonly string[] = [
   GRPC_CONTENT_TYPE,
 ];
 
+const NONE: readonly string[] = [];
+
 /**
  * Decisions that depend on the request's fields alone. Kept on the field block, so that calls which look the same
  * are routed once.
@@ -30,8 +27,8 @@ export class CallHead {
   /** Deadline in milliseconds from arrival, or -1. */
   timeoutMs = -1;
   encoding = "identity";
-  /** Coding the client accepts for responses, or null. */
-  acceptedEncoding: Encoding | null = null;
+  /** Encodings the client accepts for responses. */
+  acceptedEncodings: readonly string[] = NONE;
 }
 
 function statusFields(status: number, message: string): string[] {
@@ -67,7 +64,7 @@ export function callHead(
         encoding = joined(encoding, value);
         break;
       case "grpc-accept-encoding":
-        call.acceptedEncoding ??= acceptedEncoding(value);
+        call.acceptedEncodings = [...call.acceptedEncodings, ...encodingNames(value)];
         break;
     }
   }

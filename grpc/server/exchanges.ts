@@ -14,6 +14,7 @@ import {
 import type { ServerStream } from "../../http/mod.ts";
 import { callHead } from "./call_head.ts";
 import { code } from "../wire/code.ts";
+import { checkEncoding } from "../wire/compression.ts";
 import { GRPC_CONTENT_TYPE, grpcCodec } from "../wire/content_type.ts";
 import { checkOrigins } from "../web/cors.ts";
 import type { ServerErrorListener } from "../wire/handler_error.ts";
@@ -39,8 +40,19 @@ export interface CallSettings {
   readonly maxReceiveSize?: number;
   /** Bytes a sent message may have. @default unlimited */
   readonly maxSendSize?: number;
-  /** Compress responses of 1 KiB and more with gzip for clients that accept it. @default {false} */
+  /**
+   * Compress responses of 1 KiB and more for clients that accept it. Off by default: lengths then tell
+   * about secrets beside text that others chose. Handlers may switch it for their call
+   * (`context.compress`) and leave single messages out ({@linkcode uncompressed}).
+   *
+   * @default {false}
+   */
   readonly compress?: boolean;
+  /**
+   * Encoding of compressed responses, if the client accepts it; otherwise the first of gzip, deflate and
+   * zstd that it does. @default {"gzip"}
+   */
+  readonly encoding?: "gzip" | "deflate" | "zstd";
   /**
    * Told of exceptions of handlers that are no `ConnectError` (clients see UNKNOWN, never the text)
    * and of metadata that cannot be sent, with the method's path; and of connections that failed, with
@@ -66,6 +78,7 @@ export const CALL_SETTING_NAMES = {
   maxReceiveSize: true,
   maxSendSize: true,
   compress: true,
+  encoding: true,
   onError: true,
   interceptors: true,
   telemetry: true,
@@ -76,6 +89,7 @@ export function checkCallSettings(what: string, settings: CallSettings): void {
   checkCount(what, "maxReceiveSize", settings.maxReceiveSize, 0, Infinity);
   checkCount(what, "maxSendSize", settings.maxSendSize, 0, Infinity);
   checkBoolean(what, "compress", settings.compress);
+  checkEncoding(what, settings.encoding);
   checkCallback(what, "onError", settings.onError);
   interceptorsOf(what, settings.interceptors);
   checkRpcTelemetry(what, settings.telemetry);
@@ -121,6 +135,7 @@ export class CallRouter implements ExchangeRouter {
       maxReceiveSize: settings.maxReceiveSize ?? DEFAULT_MAX_RECEIVE_SIZE,
       maxSendSize: settings.maxSendSize ?? Infinity,
       compress: settings.compress ?? false,
+      encoding: settings.encoding,
       onError: settings.onError,
       telemetry: settings.telemetry === undefined
         ? undefined

@@ -1,9 +1,12 @@
 import { Code, ConnectError } from "@connectrpc/connect";
-import { h2, Template, type Time } from "../../http/engine.ts";
+import { checkBoolean, h2, printable, Template, type Time } from "../../http/engine.ts";
+import { isUncompressed } from "../wire/compressed_messages.ts";
 import {
   ACCEPT_ENCODING,
+  chooseEncoding,
   compress,
   type Encoding,
+  isEncoding,
   MIN_COMPRESS_SIZE,
 } from "../wire/compression.ts";
 import { FieldList } from "../wire/field_list.ts";
@@ -21,6 +24,8 @@ export interface ServerCallSettings {
   readonly maxSendSize: number;
   /** Compress responses where the client accepts it. */
   readonly compress: boolean;
+  /** The encoding to use if the client accepts it. */
+  readonly encoding: Encoding | undefined;
   /** See `CallSettings.onError`. */
   readonly onError: CallErrorListener;
   /** How calls are shown; undefined: as the server's requests are. */
@@ -44,18 +49,23 @@ export abstract class ReplyStream extends MessageStream {
   #responseHeader: Metadata | null = null;
   #responseTrailer: Metadata | null = null;
   #drain: h2.RequestDrain | null = null;
+  /** Whether responses are compressed from now on. */
+  #compress: boolean;
+  /** The encoding the header names, null for none; undefined until it is sent or chosen. */
+  #encoding: Encoding | null | undefined = undefined;
 
   constructor(settings: ServerCallSettings) {
     super();
     this.settings = settings;
+    this.#compress = settings.compress;
     this.maxReceiveSize = settings.maxReceiveSize;
   }
 
   abstract get method(): Method;
   /** Clock and timers of the server. */
   protected abstract get time(): Time;
-  /** Coding the client accepts for responses, or null. */
-  protected abstract get acceptedEncoding(): Encoding | null;
+  /** Encodings the client accepts for responses. */
+  abstract get acceptedEncodings(): readonly string[];
   /** Tells the user of an error that is no status. */
   protected abstract tellError(error: unknown): void;
   /** The call is over; `reason` is why it failed. Its handler may have to learn of it. */
@@ -89,17 +99,17 @@ export abstract class ReplyStream extends MessageStream {
   /** Sends the response header, once. */
   sendHeader(): void {
     if (this.#headerSent || this.finished) return;
-    const encoding = this.#encoding;
-    if (this.#responseHeader === null && encoding === null) {
+    const encoding = this.#encoding = this.#chosenEncoding();
+    // Clients that compress nothing need not know what this server would take.
+    const negotiates = encoding !== null || this.encoding !== "identity";
+    if (this.#responseHeader === null && !negotiates) {
       this.#headerSent = true;
       this.sendHeaders(RESPONSE_TEMPLATE);
       return;
     }
     const list = this.#list(RESPONSE_HEADER);
-    if (encoding !== null) {
-      list.add("grpc-encoding", encoding);
-      list.add("grpc-accept-encoding", ACCEPT_ENCODING);
-    }
+    if (encoding !== null) list.add("grpc-encoding", encoding);
+    if (negotiates) list.add("grpc-accept-encoding", ACCEPT_ENCODING);
     if (this.#responseHeader !== null) list.offerAll(this.#responseHeader);
     this.#headerSent = true;
     this.sendHeaders(list.fields);
@@ -128,14 +138,64 @@ export abstract class ReplyStream extends MessageStream {
         Code.ResourceExhausted,
       );
     }
-    const encoding = bytes.length >= MIN_COMPRESS_SIZE ? this.#encoding : null;
+    const encoding = bytes.length >= MIN_COMPRESS_SIZE ? this.#encodingOf(message) : null;
     if (encoding !== null) bytes = compress(bytes, encoding);
     if (!this.#headerSent) this.sendHeader();
     return this.sendMessage(bytes, encoding !== null);
   }
 
-  get #encoding(): Encoding | null {
-    return this.settings.compress ? this.acceptedEncoding : null;
+  /** The encoding of one response, or null. */
+  #encodingOf(message: object): Encoding | null {
+    return this.#compress && !isUncompressed(message) ? this.#chosenEncoding() : null;
+  }
+
+  /** The encoding the header names or would name now, or null. */
+  #chosenEncoding(): Encoding | null {
+    if (this.#encoding !== undefined) return this.#encoding;
+    return this.#compress ? chooseEncoding(this.acceptedEncodings, this.settings.encoding) : null;
+  }
+
+  get responseEncoding(): string {
+    return this.#chosenEncoding() ?? "identity";
+  }
+
+  set responseEncoding(encoding: string) {
+    if (encoding !== "identity" && !(isEncoding(encoding) && this.#accepts(encoding))) {
+      throw new TypeError(
+        `Cannot answer ${this.method.path} as responseEncoding must be one that the client accepts, ${
+          printable(this.acceptedEncodings.join(", ")) || "identity"
+        }, and this library has, ${ACCEPT_ENCODING.replaceAll(",", ", ")}: current value is ${
+          JSON.stringify(encoding)
+        }`,
+      );
+    }
+    if (encoding !== this.responseEncoding) {
+      this.#checkUnsent("responseEncoding");
+      this.#compress = encoding !== "identity";
+    }
+    this.#encoding = isEncoding(encoding) ? encoding : null;
+  }
+
+  #accepts(encoding: Encoding): boolean {
+    return this.acceptedEncodings.includes(encoding);
+  }
+
+  get compress(): boolean {
+    return this.#compress && this.#chosenEncoding() !== null;
+  }
+
+  set compress(compress: boolean) {
+    checkBoolean(`answer ${this.method.path}`, "compress", compress);
+    // An encoding that the header has not named cannot be used later.
+    if (compress && this.#headerSent && this.#encoding === null) this.#checkUnsent("compress");
+    this.#compress = compress;
+  }
+
+  #checkUnsent(name: string): void {
+    if (!this.#headerSent) return;
+    throw new TypeError(
+      `Cannot answer ${this.method.path} with another ${name} as the response's header was sent: set it before the first response`,
+    );
   }
 
   /** Ends the call well. */

@@ -50,6 +50,10 @@ export type Run = (request: unknown, context: HandlerContext) => unknown;
 
 /** A call, with its exchange. */
 export class RestCall implements CallExchange {
+  /** Responses of this kind are not compressed. */
+  readonly acceptedEncodings: readonly string[] = [];
+  readonly encoding = null;
+  compressing = false;
   readonly stream: ServerStream;
   readonly onError: ServerErrorListener;
   readonly time: Time;

@@ -1,7 +1,8 @@
 import { create, toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError, type ContextValues, type HandlerContext } from "@connectrpc/connect";
-import { abort, Countdown } from "../../http/engine.ts";
+import { abort, checkBoolean, Countdown } from "../../http/engine.ts";
 import type { Call } from "../wire/call_context.ts";
+import { isUncompressed } from "../wire/compressed_messages.ts";
 import { FieldList } from "../wire/field_list.ts";
 import { type CallErrorListener, tellHandlerError } from "../wire/handler_error.ts";
 import { Metadata } from "../wire/metadata.ts";
@@ -27,6 +28,8 @@ export class WebCall implements Call {
   #responseHeader: Metadata | null = null;
   #responseTrailer: Metadata | null = null;
   #headerCommitted = false;
+  /** Whether responses are compressed, if the handler has said so. */
+  #compress: boolean | undefined = undefined;
   #abort: AbortController | null = null;
   /** A deadline of the server's own: when it passes, and what waits for it. */
   #limit: { readonly end: number; readonly countdown: Countdown } | null = null;
@@ -75,6 +78,37 @@ export class WebCall implements Call {
 
   get values(): ContextValues {
     return this.#context.values;
+  }
+
+  get requestEncoding(): string {
+    const header = this.#context.requestHeader;
+    return header.get("grpc-encoding") ?? header.get("connect-content-encoding") ??
+      header.get("content-encoding") ?? "identity";
+  }
+
+  get acceptedEncodings(): readonly string[] {
+    return this.#exchange.acceptedEncodings;
+  }
+
+  get responseEncoding(): string {
+    return this.#exchange.encoding ?? "identity";
+  }
+
+  /** Connect has chosen before the handler is called. */
+  set responseEncoding(_encoding: string) {}
+
+  get compress(): boolean {
+    return this.#compress ?? this.#exchange.encoding !== null;
+  }
+
+  set compress(compress: boolean) {
+    checkBoolean(`answer ${this.method.path}`, "compress", compress);
+    this.#compress = compress;
+  }
+
+  /** The response that is sent next. */
+  sending(message: object): void {
+    this.#exchange.compressing = this.compress && !isUncompressed(message);
   }
 
   now(): number {

@@ -2,6 +2,7 @@ import { type ConnectError, type ContextKey, createContextKey } from "@connectrp
 import type { UniversalServerResponse } from "@connectrpc/connect/protocol";
 import type { Time } from "../../http/engine.ts";
 import { HeadersTooLargeError, type ServerStream } from "../../http/mod.ts";
+import { chooseEncoding, type Encoding, encodingNames } from "../wire/compression.ts";
 import type { ServerErrorListener } from "../wire/handler_error.ts";
 import { limitTimeouts } from "../wire/timeout.ts";
 import { expose } from "./cors.ts";
@@ -44,6 +45,23 @@ export interface CallExchange {
   tellError: (error: unknown) => void;
   /** Sends the response's head, once. */
   sendHead(status: number, header: Headers): Promise<void>;
+  /** Encodings the client accepts for responses. */
+  readonly acceptedEncodings: readonly string[];
+  /** Encoding of responses that are compressed, or null. */
+  readonly encoding: Encoding | null;
+  /** Whether the response that is sent next is compressed. */
+  compressing: boolean;
+}
+
+/** Fields that list the encodings a client accepts, those of messages before those of whole bodies. */
+const ACCEPT_NAMES = ["grpc-accept-encoding", "connect-accept-encoding", "accept-encoding"];
+
+/** Settings of all exchanges of a server. */
+interface ExchangeSettings {
+  readonly cors: readonly string[];
+  readonly maxReceiveSize: number;
+  readonly compress: boolean;
+  readonly encoding: Encoding | undefined;
 }
 
 /** One request with its response, in Connect's terms. */
@@ -60,10 +78,16 @@ export class Exchange implements CallExchange {
   /** Bodies are in base64. */
   readonly #text: boolean;
   #head: Promise<void> | null = null;
+  /** Encodings the client accepts for responses. */
+  readonly acceptedEncodings: readonly string[];
+  /** Encoding of responses that are compressed, or null. */
+  readonly encoding: Encoding | null;
+  /** Whether the response that is sent next is compressed. */
+  compressing: boolean;
 
   constructor(
     stream: ServerStream,
-    settings: { readonly cors: readonly string[]; readonly maxReceiveSize: number },
+    settings: ExchangeSettings,
     onError: ServerErrorListener,
     time: Time,
   ) {
@@ -84,6 +108,17 @@ export class Exchange implements CallExchange {
     // Connect would reserve what it announces; HTTP has it checked already.
     header.delete("content-length");
     limitTimeouts(header);
+    const accept = ACCEPT_NAMES.find((name) => header.has(name));
+    const accepted = accept === undefined ? [] : encodingNames(header.get(accept)!);
+    // Weights (RFC 9110 §12.5.3) are not looked at, but for those that refuse.
+    this.acceptedEncodings = accepted.filter((name) => !/;\s*q=0(\.0*)?$/.test(name))
+      .map((name) => name.replace(/\s*;.*$/, ""));
+    this.compressing = settings.compress;
+    this.encoding = settings.compress
+      ? chooseEncoding(this.acceptedEncodings, settings.encoding)
+      : null;
+    // Connect would take the first that the client lists.
+    if (accept !== undefined) header.set(accept, this.encoding ?? "identity");
   }
 
   /** How the call ended: OK, or an error; undefined before it began. Set by the call. */

@@ -29,6 +29,7 @@ export function implementation(route: Route, onError: CallErrorListener): unknow
         const message = await abortable(Promise.resolve(result), signal);
         const reply = checked(message, method);
         call.commit();
+        call.sending(reply);
         return reply;
       } catch (error) {
         throw call.failure(error);
@@ -58,6 +59,7 @@ export function implementation(route: Route, onError: CallErrorListener): unknow
         if (done) break;
         const reply = checked(value, method);
         call.commitHeader();
+        call.sending(reply);
         yield reply;
         const turn = ready();
         if (turn !== undefined) await turn;

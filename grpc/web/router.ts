@@ -6,12 +6,20 @@
  *
  * @module
  */
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { DescFile, DescMethod, Registry } from "@bufbuild/protobuf";
 import { Code, ConnectError, createConnectRouter, createContextValues } from "@connectrpc/connect";
 import type { UniversalHandler, UniversalHandlerOptions } from "@connectrpc/connect/protocol";
 import type { ServerWatch, Time } from "../../http/engine.ts";
 import type { ServerStream } from "../../http/mod.ts";
-import { compress, decompress, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
+import {
+  compress,
+  decompress,
+  type Encoding,
+  ENCODINGS,
+  MIN_COMPRESS_SIZE,
+  store,
+} from "../wire/compression.ts";
 import type { CallErrorListener, ServerErrorListener } from "../wire/handler_error.ts";
 import { registryOf } from "../wire/registry.ts";
 import type { Route, Routes } from "../wire/route.ts";
@@ -26,8 +34,10 @@ import { implementation } from "./implementation.ts";
 interface WebCallSettings {
   readonly maxReceiveSize: number;
   readonly maxSendSize: number;
-  /** Compress responses with gzip where the client accepts it. */
+  /** Compress responses where the client accepts it. */
   readonly compress: boolean;
+  /** The encoding to use if the client accepts it. */
+  readonly encoding: Encoding | undefined;
   /** Origins whose scripts may call. */
   readonly cors: readonly string[];
   /** Types of `Any` in JSON, besides those the service's file knows. */
@@ -40,6 +50,14 @@ interface WebCallSettings {
 
 /** The most that Connect takes as a limit, in bytes. */
 const MAX_LIMIT = 0xffffffff;
+
+/** The exchange that is served, where its responses may be compressed. */
+const exchanges = new AsyncLocalStorage<Exchange>();
+
+/** Whether the response that is sent now is compressed. */
+function compressing(): boolean {
+  return exchanges.getStore()?.compressing ?? true;
+}
 
 /** Serves the calls of browsers. */
 export class WebRouter {
@@ -57,12 +75,12 @@ export class WebRouter {
       readMaxBytes: Math.min(settings.maxReceiveSize, MAX_LIMIT),
       writeMaxBytes: Math.min(settings.maxSendSize, MAX_LIMIT),
       compressMinBytes: settings.compress ? MIN_COMPRESS_SIZE : MAX_LIMIT,
-      acceptCompression: [{
-        name: "gzip",
-        compress: (bytes) => attempt(() => compress(bytes)),
+      acceptCompression: ENCODINGS.map((name) => ({
+        name,
+        compress: (bytes) => attempt(() => (compressing() ? compress : store)(bytes, name)),
         decompress: (bytes, limit) =>
-          attempt(() => bytes.length === 0 ? bytes : decompress("gzip", bytes, limit)),
-      }],
+          attempt(() => bytes.length === 0 ? bytes : decompress(name, bytes, limit)),
+      })),
     };
   }
 
@@ -113,7 +131,14 @@ export class WebRouter {
     return stream.respond(204, answer).then(() => stream.closeWrite());
   }
 
-  async #serve(handler: UniversalHandler, exchange: Exchange): Promise<void> {
+  #serve(handler: UniversalHandler, exchange: Exchange): Promise<void> {
+    // The functions that compress are told nothing of the call.
+    return exchange.encoding === null
+      ? this.#run(handler, exchange)
+      : exchanges.run(exchange, () => this.#run(handler, exchange));
+  }
+
+  async #run(handler: UniversalHandler, exchange: Exchange): Promise<void> {
     const { stream } = exchange;
     const response = await handler({
       // Streams in both directions work on HTTP/1.1 too, as far as the client can have them.

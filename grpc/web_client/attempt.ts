@@ -9,6 +9,7 @@ import {
 import { HeadersTooLargeError, StreamResetError } from "../../http/mod.ts";
 import type { Attempt, AttemptEvents } from "../wire/attempt.ts";
 import { code } from "../wire/code.ts";
+import type { Encoding } from "../wire/compression.ts";
 import { BACKLOG_HIGH_WATER, decodeFault, MESSAGE_COST } from "../wire/message_stream.ts";
 import { appendMetadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
@@ -48,8 +49,8 @@ export interface CallStart {
   readonly method: Method;
   /** Milliseconds for the server, or 0 for no limit. */
   readonly timeout: number;
-  /** Whether messages may be compressed with gzip. */
-  readonly gzip: boolean;
+  /** Encoding of messages that are compressed; null: none are. */
+  readonly encoding: Encoding | null;
   /** Attempts before this one, by a policy. */
   readonly previous: number;
   readonly headers: HeadersInit | undefined;

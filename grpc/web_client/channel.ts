@@ -6,6 +6,7 @@ import type { ConnState } from "../balancing/state.ts";
 import { StateWatch } from "../balancing/state_watch.ts";
 import type { ConnStats } from "../balancing/stats.ts";
 import type { Attempt, AttemptEvents } from "../wire/attempt.ts";
+import type { Encoding } from "../wire/compression.ts";
 import { type Method, methodFor } from "../wire/method.ts";
 import type { BackoffOptions } from "../resolve/backoff.ts";
 import type { AttemptHost, CallStart, WebAttempt } from "./attempt.ts";
@@ -43,10 +44,10 @@ export interface WebClientSettings {
 
 /** Calls by gRPC-Web or Connect, over the HTTP client. */
 export class WebChannel {
-  /** Whether the servers may understand gzip: until one says otherwise. */
-  takesGzip = true;
   /** The state, for those who follow it. */
   readonly states: StateWatch = new StateWatch();
+  /** Encodings that a server has said it does not understand. */
+  readonly refusedEncodings: Set<Encoding> = new Set();
   readonly #settings: WebClientSettings;
   readonly #time: Time;
   readonly #targets: Targets;
@@ -132,7 +133,7 @@ export class WebChannel {
     _connected: unknown,
     method: Method,
     timeout: number,
-    gzip: boolean,
+    encoding: Encoding | null,
     previous: number,
     { headers, waitForReady = false }: AttemptOptions,
     maxReceiveSize: number,
@@ -142,7 +143,16 @@ export class WebChannel {
     if (this.#running.size >= MAX_CALLS) {
       throw new ConnectError(`${MAX_CALLS} calls run already`, Code.ResourceExhausted);
     }
-    const call = { method, timeout, gzip, previous, headers, waitForReady, maxReceiveSize, events };
+    const call = {
+      method,
+      timeout,
+      encoding,
+      previous,
+      headers,
+      waitForReady,
+      maxReceiveSize,
+      events,
+    };
     const attempt = this.#attempt(call);
     this.#running.add(attempt);
     attempt.start();

@@ -33,7 +33,8 @@ export class ConnectStreamAttempt extends FramedAttempt {
       "identity",
     ];
     if (timeout > 0) fields.push("connect-timeout-ms", connectTimeout(timeout));
-    if (this.call.gzip) fields.push("connect-content-encoding", "gzip");
+    const { encoding } = this.call;
+    if (encoding !== null) fields.push("connect-content-encoding", encoding);
     return fields;
   }
 

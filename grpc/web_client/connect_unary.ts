@@ -47,7 +47,8 @@ export class ConnectUnaryAttempt extends WebAttempt {
     if (timeout > 0) fields.push("connect-timeout-ms", connectTimeout(timeout));
     if (this.#query !== null) return fields;
     fields.push("content-type", `application/${this.#codec}`, "connect-protocol-version", "1");
-    if (this.#compressed) fields.push("content-encoding", "gzip");
+    const { encoding } = this.call;
+    if (this.#compressed && encoding !== null) fields.push("content-encoding", encoding);
     return fields;
   }
 
@@ -66,7 +67,7 @@ export class ConnectUnaryAttempt extends WebAttempt {
 
   #queryOf(bytes: Uint8Array): string {
     const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64url");
-    const compression = this.#compressed ? "&compression=gzip" : "";
+    const compression = this.#compressed ? `&compression=${this.call.encoding}` : "";
     return `?connect=v1&base64=1${compression}&encoding=${this.#codec}&message=${message}`;
   }
 
@@ -108,9 +109,6 @@ export class ConnectUnaryAttempt extends WebAttempt {
         codeFromHttpStatus(head.status),
       );
     }
-    const accepted = lastField(head.fields, "accept-encoding");
-    // The field by which servers of gRPC tell what they understand.
-    if (accepted !== undefined) fields.push("grpc-accept-encoding", accepted);
     this.finish(error, fields, []);
   }
 

@@ -35,7 +35,8 @@ export class GrpcWebAttempt extends FramedAttempt {
     const fields = ["content-type", type, "accept", type, "x-grpc-web", "1"];
     if (timeout > 0) fields.push("grpc-timeout", formatTimeout(timeout));
     fields.push("grpc-accept-encoding", ACCEPT_ENCODING);
-    if (this.call.gzip) fields.push("grpc-encoding", "gzip");
+    const { encoding } = this.call;
+    if (encoding !== null) fields.push("grpc-encoding", encoding);
     return fields;
   }
 

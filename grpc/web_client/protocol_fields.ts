@@ -30,11 +30,24 @@ export function isField(name: string, value: string): boolean {
   return /^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name) && /^[\t\x20-\x7e\x80-\xff]*$/.test(value);
 }
 
-/** The fields without the protocols'. Those of gRPC are hidden where metadata are read. */
+/** Fields of Connect by what gRPC calls them. */
+const GRPC_NAMES: Readonly<Record<string, string>> = {
+  "accept-encoding": "grpc-accept-encoding",
+  "connect-accept-encoding": "grpc-accept-encoding",
+  "connect-content-encoding": "grpc-encoding",
+  "content-encoding": "grpc-encoding",
+};
+
+/**
+ * The fields without the protocols'. Those of gRPC are hidden where metadata are read; of Connect's
+ * those that tell of encodings are given their names.
+ */
 export function userFields(fields: readonly string[]): string[] {
   const left: string[] = [];
   for (let i = 0; i < fields.length; i += 2) {
-    if (!FIELDS.has(fields[i]!)) left.push(fields[i]!, fields[i + 1]!);
+    const name = fields[i]!;
+    if (!FIELDS.has(name)) left.push(name, fields[i + 1]!);
+    else if (Object.hasOwn(GRPC_NAMES, name)) left.push(GRPC_NAMES[name]!, fields[i + 1]!);
   }
   return left;
 }

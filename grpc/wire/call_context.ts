@@ -21,6 +21,11 @@ export interface Call {
   /** Milliseconds by the server's clock. */
   now(): number;
   remainingMs(): number | undefined;
+  /** Encoding of the client's messages that are compressed. */
+  readonly requestEncoding: string;
+  readonly acceptedEncodings: readonly string[];
+  responseEncoding: string;
+  compress: boolean;
   /** Moves the deadline nearer: `ms` milliseconds from now at the latest. */
   limit(ms: number): void;
   sendHeader(): void;
@@ -117,6 +122,44 @@ export class CallContext implements HandlerContext {
     return this.#call.peer;
   }
 
+  /** Encoding of the requests that come compressed; `identity` if none may. */
+  get requestEncoding(): string {
+    return this.#call.requestEncoding;
+  }
+
+  /** Encodings the client accepts for responses, as it lists them. */
+  get acceptedEncodings(): readonly string[] {
+    return this.#call.acceptedEncodings;
+  }
+
+  /**
+   * Encoding of the responses that are compressed; `identity` if none are. May be set to one the client
+   * accepts until the first response is sent, whatever the server's `compress` says. Over gRPC-Web and
+   * Connect, where the server's options decide, setting it does nothing.
+   */
+  get responseEncoding(): string {
+    return this.#call.responseEncoding;
+  }
+
+  /** @throws {TypeError} If the client does not accept it, or the header was sent. */
+  set responseEncoding(encoding: string) {
+    this.#call.responseEncoding = encoding;
+  }
+
+  /**
+   * Whether responses are compressed from now on. May be switched between the responses of a stream; on,
+   * after the first, only if that one's header named an encoding. Over gRPC-Web and Connect it may be
+   * switched off, and messages are then sent in the encoding's frame without being compressed.
+   */
+  get compress(): boolean {
+    return this.#call.compress;
+  }
+
+  /** @throws {TypeError} If it is no boolean, or on when the header has named no encoding. */
+  set compress(compress: boolean) {
+    this.#call.compress = compress;
+  }
+
   /** Sends the response header now instead of with the first message. */
   sendHeader(): void {
     this.#call.sendHeader();
@@ -171,6 +214,30 @@ class ChangedCall implements Call {
 
   get responseTrailer(): Headers {
     return this.#call.responseTrailer;
+  }
+
+  get requestEncoding(): string {
+    return this.#call.requestEncoding;
+  }
+
+  get acceptedEncodings(): readonly string[] {
+    return this.#call.acceptedEncodings;
+  }
+
+  get responseEncoding(): string {
+    return this.#call.responseEncoding;
+  }
+
+  set responseEncoding(encoding: string) {
+    this.#call.responseEncoding = encoding;
+  }
+
+  get compress(): boolean {
+    return this.#call.compress;
+  }
+
+  set compress(compress: boolean) {
+    this.#call.compress = compress;
   }
 
   now(): number {

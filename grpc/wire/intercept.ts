@@ -4,8 +4,15 @@
  *
  * @module
  */
-import { create, type DescMessage, isMessage, type Message } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  isMessage,
+  type Message,
+  type MessageInitShape,
+} from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
+import { isUncompressed, uncompressed } from "./compressed_messages.ts";
 import type { Codec } from "../codec/mod.ts";
 import type { Method } from "./method.ts";
 
@@ -107,7 +114,18 @@ export function wholeMessage(codec: Codec, given: unknown): Message {
   }
   // Protobuf-es passes over names that are no fields.
   codec.encode(given);
-  return create(desc, given as Record<string, unknown>);
+  const message = create(desc, given as Record<string, unknown>);
+  return isUncompressed(given) ? uncompressed(message) : message;
+}
+
+/** A message whose mark Connect would lose as it makes it whole; others as they are. */
+export function markedMessage<T extends DescMessage>(
+  desc: T,
+  given: MessageInitShape<T>,
+): MessageInitShape<T> {
+  return isUncompressed(given) && !isMessage(given, desc)
+    ? uncompressed(create(desc, given) as MessageInitShape<T> & object)
+    : given;
 }
 
 /** Whole messages of an iterable. */

@@ -10,6 +10,7 @@ import { Code, ConnectError } from "@connectrpc/connect";
 import { BodyBuffer, h2 } from "../../http/engine.ts";
 import { type Codec, CodecError } from "../codec/mod.ts";
 import type { BegunMessages } from "./begun_messages.ts";
+import { noteCompressed } from "./compressed_messages.ts";
 import { decompress } from "./compression.ts";
 
 /** Bytes before each message. */
@@ -234,6 +235,7 @@ export abstract class MessageStream extends h2.Stream {
         bytes = decompress(this.encoding, bytes.subarray(start, end), this.maxReceiveSize);
         size = bytes.length;
         message = codec.decode(bytes, 0, size);
+        noteCompressed(message);
       } else if (owned || !codec.aliases) message = codec.decode(bytes, start, end);
       else message = codec.decode(bytes.slice(start, end), 0, size);
     } catch (error) {

@@ -35,7 +35,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   http: {
     "mod.ts": "client server h2 websocket telemetry net message attempt.ts",
-    "engine.ts": "client server h2 hpack telemetry net message time",
+    "engine.ts": "client server h2 hpack telemetry coding net message time",
     // Neither knows the other.
     client: "h1 h2 hpack telemetry coding net message time",
     server: "h1 h2 websocket hpack telemetry coding net message time",

@@ -39,6 +39,19 @@ type Stream = grpc.CallStream<object, { payload?: object }>;
 const decoder = new TextDecoder();
 const connections = new Map<string, grpc.Conn>();
 
+function compressionOf(compression: number): Pick<grpc.ClientOptions, "compress" | "encoding"> {
+  switch (compression) {
+    case Compression.GZIP:
+      return { compress: true };
+    case Compression.DEFLATE:
+      return { compress: true, encoding: "deflate" };
+    case Compression.ZSTD:
+      return { compress: true, encoding: "zstd" };
+    default:
+      return {};
+  }
+}
+
 /** Calls of one configuration share a connection, as they would in a program. */
 function connection(request: ClientCompatRequest): grpc.Conn {
   const { host, port, serverTlsCert, clientTlsCreds, compression, messageReceiveLimit } = request;
@@ -58,7 +71,7 @@ function connection(request: ClientCompatRequest): grpc.Conn {
   if (conn === undefined) {
     conn = grpc.newClient({
       targets: [`${host}:${port}`],
-      compress: compression === Compression.GZIP,
+      ...compressionOf(compression),
       ...(protocol === Protocol.GRPC ? {} : {
         protocol: protocol === Protocol.CONNECT ? "connect" : "grpc-web",
         format: codec === Codec.JSON ? "json" : "binary",

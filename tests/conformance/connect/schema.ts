@@ -132,7 +132,7 @@ export const HttpVersion = { ONE: 1, TWO: 2 } as const;
 export const Codec = { PROTO: 1, JSON: 2 } as const;
 
 /** Values of `Compression`. */
-export const Compression = { IDENTITY: 1, GZIP: 2 } as const;
+export const Compression = { IDENTITY: 1, GZIP: 2, ZSTD: 4, DEFLATE: 5 } as const;
 
 /** Values of `StreamType`. */
 export const StreamType = {
