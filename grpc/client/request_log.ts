@@ -35,9 +35,14 @@ export class RequestLog {
     this.#bytes += bytes.length + COST;
   }
 
+  /** Whether they can be kept. */
+  get fits(): boolean {
+    return this.#bytes <= this.#most;
+  }
+
   /** The messages here were sent: from now on they count. */
   sent(): void {
-    if (this.#bytes > this.#most) this.forget();
+    if (!this.fits) this.forget();
   }
 
   /** Nothing will be sent again. */

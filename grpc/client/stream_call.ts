@@ -139,11 +139,14 @@ export class StreamCall extends ClientCall implements StreamHandle {
 
   #send(bytes: Uint8Array): Promise<void> | undefined {
     this.#log.add(bytes);
+    if (this.attempt === null && this.hedge?.running === true) {
+      if (this.#log.fits) return this.hedge.send(bytes);
+      this.hedge.chooseOne();
+    }
     // Between two attempts it waits for the next, which sends all there is.
-    if (this.attempt === null && this.hedge?.running !== true) return this.#awaitBegin();
-    const room = this.attempt === null ? this.hedge!.send(bytes) : this.send(this.attempt, bytes);
+    if (this.attempt === null) return this.#awaitBegin();
+    const room = this.send(this.attempt, bytes);
     this.#log.sent();
-    if (!this.#log.complete) this.hedge?.chooseOne();
     return room;
   }
 
