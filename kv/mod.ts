@@ -20,7 +20,7 @@
  * mod   the door
  * server   a store in this process, with an entry of its own
  * cli   the command
- * client   held by users
+ * client  naming   held by users; services that are found by their names
  * namespace  range_stream   a part of the keys; ranges as servers stream them
  * keyspace_client   made of a keyspace, for all keys and for a part of them
  * concurrency  cache   sessions, locks, elections, transactions, barriers, queues; keys in memory
@@ -135,6 +135,7 @@ export type {
   Snapshot,
   StatusResponse,
 } from "./maintenance/types.ts";
+export { announce, type Announcement, type AnnounceOptions, resolver } from "./naming.ts";
 export type { Keyspace } from "./keyspace.ts";
 export { KeyspaceClient } from "./keyspace_client.ts";
 export { Namespace } from "./namespace.ts";

@@ -69,7 +69,8 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   kv: {
     "mod.ts":
-      "cli client.ts namespace.ts keyspace_client.ts concurrency cache values scan.ts keyspace.ts auth cluster maintenance telemetry watch wait.ts endpoints.ts credentials.ts observer.ts errors.ts types.ts server_errors.ts key_value.ts",
+      "cli naming.ts client.ts namespace.ts keyspace_client.ts concurrency cache values scan.ts keyspace.ts auth cluster maintenance telemetry watch wait.ts endpoints.ts credentials.ts observer.ts errors.ts types.ts server_errors.ts key_value.ts",
+    "naming.ts": "cache concurrency keyspace.ts",
     server: "schema.ts clock.ts server_errors.ts wire.ts",
     cli:
       "client.ts auth cluster maintenance endpoints.ts errors.ts clock.ts types.ts key_value.ts range.ts",

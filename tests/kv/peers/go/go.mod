@@ -2,7 +2,10 @@ module sluice.test/etcdpeer
 
 go 1.26.0
 
-require go.etcd.io/etcd/client/v3 v3.7.3
+require (
+	go.etcd.io/etcd/client/v3 v3.7.3
+	google.golang.org/grpc v1.83.2
+)
 
 require (
 	github.com/coreos/go-semver v0.3.1 // indirect
@@ -18,6 +21,5 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 	google.golang.org/genproto/googleapis/api v0.0.0-20260803160001-6ac0973c030d // indirect
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260803160001-6ac0973c030d // indirect
-	google.golang.org/grpc v1.83.2 // indirect
 	google.golang.org/protobuf v1.36.11 // indirect
 )

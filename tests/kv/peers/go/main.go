@@ -7,6 +7,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"os"
 	"strconv"
@@ -15,6 +16,12 @@ import (
 	clientv3 "go.etcd.io/etcd/client/v3"
 	"go.etcd.io/etcd/client/v3/concurrency"
 	recipe "go.etcd.io/etcd/client/v3/experimental/recipes"
+	"go.etcd.io/etcd/client/v3/naming/endpoints"
+	"go.etcd.io/etcd/client/v3/naming/resolver"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/peer"
 )
 
 // LIMIT ends the program should it hang.
@@ -26,6 +33,70 @@ type command struct {
 }
 
 var commands = map[string]command{
+	// Announces a server; METADATA is JSON.
+	"announce": {"SERVICE NAME ADDRESS METADATA", func(ctx context.Context, client *clientv3.Client, a []string) error {
+		manager, err := endpoints.NewManager(client, a[0])
+		if err != nil {
+			return err
+		}
+		var metadata any
+		if err := json.Unmarshal([]byte(a[3]), &metadata); err != nil {
+			return err
+		}
+		return manager.AddEndpoint(ctx, a[0]+"/"+a[1], endpoints.Endpoint{Addr: a[2], Metadata: metadata})
+	}},
+	// Takes an announcement back.
+	"withdraw": {"SERVICE NAME", func(ctx context.Context, client *clientv3.Client, a []string) error {
+		manager, err := endpoints.NewManager(client, a[0])
+		if err != nil {
+			return err
+		}
+		return manager.DeleteEndpoint(ctx, a[0]+"/"+a[1])
+	}},
+	// Prints the servers of a service: key, address and metadata as JSON.
+	"endpoints": {"SERVICE", func(ctx context.Context, client *clientv3.Client, a []string) error {
+		manager, err := endpoints.NewManager(client, a[0])
+		if err != nil {
+			return err
+		}
+		list, err := manager.List(ctx)
+		if err != nil {
+			return err
+		}
+		for key, endpoint := range list {
+			metadata, err := json.Marshal(endpoint.Metadata)
+			if err != nil {
+				return err
+			}
+			fmt.Println(key, endpoint.Addr, string(metadata))
+		}
+		return nil
+	}},
+	// Asks the servers of a service for their health by turns; prints the address that answered.
+	"health": {"SERVICE COUNT", func(ctx context.Context, client *clientv3.Client, a []string) error {
+		builder, err := resolver.NewBuilder(client)
+		if err != nil {
+			return err
+		}
+		conn, err := grpc.NewClient("etcd:///"+a[0],
+			grpc.WithResolvers(builder),
+			grpc.WithTransportCredentials(insecure.NewCredentials()),
+			grpc.WithDefaultServiceConfig(`{"loadBalancingConfig":[{"round_robin":{}}]}`))
+		if err != nil {
+			return err
+		}
+		defer conn.Close()
+		health := healthpb.NewHealthClient(conn)
+		for range number(a[1]) {
+			var answered peer.Peer
+			_, err := health.Check(ctx, &healthpb.HealthCheckRequest{}, grpc.WaitForReady(true), grpc.Peer(&answered))
+			if err != nil {
+				return err
+			}
+			fmt.Println(answered.Addr)
+		}
+		return nil
+	}},
 	// Adds 1 to COUNTER under a lock, by a read and a write; prints the lock's revisions.
 	"lock": {"NAME COUNTER ROUNDS", func(ctx context.Context, client *clientv3.Client, a []string) error {
 		return inSession(client, func(session *concurrency.Session) error {
