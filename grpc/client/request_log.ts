@@ -1,4 +1,4 @@
-import { isUncompressed, uncompressed } from "../wire/compressed_messages.ts";
+import { copyOf } from "../wire/compressed_messages.ts";
 
 /** Bytes that keeping a request costs beside its own. */
 const COST = 64;
@@ -30,8 +30,7 @@ export class RequestLog {
   /** Keeps a copy of an encoded request. */
   add(bytes: Uint8Array): void {
     if (this.#requests === null) return;
-    const copy = bytes.slice();
-    this.#requests.push(isUncompressed(bytes) ? uncompressed(copy) : copy);
+    this.#requests.push(copyOf(bytes));
     this.#bytes += bytes.length + COST;
   }
 

@@ -1,5 +1,6 @@
 import { Code, ConnectError } from "@connectrpc/connect";
 import type { Attempt } from "../wire/attempt.ts";
+import { copyOf } from "../wire/compressed_messages.ts";
 import type { Method } from "../wire/method.ts";
 import { ClientCall } from "./call.ts";
 import type { CallHost } from "./call_host.ts";
@@ -39,7 +40,7 @@ export class UnaryCall extends ClientCall {
     if (!this.mayReplay || this.#kept !== null) return;
     // The caller may use the object for something else before it is sent again.
     this.#tooLarge = this.#bytes.length > this.host.maxKept;
-    if (!this.#tooLarge) this.#kept = this.#bytes.slice();
+    if (!this.#tooLarge) this.#kept = copyOf(this.#bytes);
   }
 
   /** The request is kept, and encoded again. */

@@ -39,6 +39,12 @@ export function uncompressed<M extends object>(message: M): M {
   return message;
 }
 
+/** A copy of a message's bytes that is sent as they are. */
+export function copyOf(bytes: Uint8Array): Uint8Array {
+  const copy = bytes.slice();
+  return plain.has(bytes) ? uncompressed(copy) : copy;
+}
+
 /** Whether a message, or its bytes, are to be sent as they are. */
 export function isUncompressed(message: object): boolean {
   return plain.has(message);

@@ -7,6 +7,9 @@
 import { inPeers, type Need } from "../../support/peers.ts";
 import { Process, type ProcessOptions, run, which } from "../../support/process.ts";
 
+/** What a program does: Echo as server or client, or a server that fails as a request's script says. */
+type Role = "server" | "client" | "scripted";
+
 /** An implementation of gRPC that is not ours. */
 export interface Foreign {
   /** Its name, for test names. */
@@ -14,7 +17,7 @@ export interface Foreign {
   /** What has to be installed. */
   readonly needs: readonly Need[];
   /** The program and its arguments up to the role. */
-  command(role: "server" | "client"): ProcessOptions;
+  command(role: Role): ProcessOptions;
 }
 
 const here = new URL("peers/", import.meta.url).pathname;
@@ -23,11 +26,15 @@ const SET_PEERS = "set SLUICE_PEERS to the folder that .ci/run fills";
 
 const node: Need = ["node", await which("node"), "put Node on PATH"];
 
+function fileOf(role: Role): string {
+  return role === "scripted" ? "scripted_server" : `echo_${role}`;
+}
+
 /** grpc-js on Node. */
 export const grpcJs: Foreign = {
   name: "grpc-js",
   needs: [node, ["@grpc/grpc-js", inPeers("node_modules/@grpc/grpc-js"), SET_PEERS]],
-  command: (role) => ({ command: "node", args: [`${here}grpc_js/echo_${role}.mjs`] }),
+  command: (role) => ({ command: "node", args: [`${here}grpc_js/${fileOf(role)}.mjs`] }),
 };
 
 /** The Python that has gRPC's C-core, or undefined. Debian's own comes first: apt installs for it. */
@@ -51,7 +58,7 @@ export const grpcCore: Foreign = {
   needs: [["Python with grpcio", python, "install python3-grpcio, or set SLUICE_PYTHON"]],
   command: (role) => ({
     command: python!,
-    args: [`${here}python/echo_${role}.py`],
+    args: [`${here}python/${fileOf(role)}.py`],
     env: { PYTHONDONTWRITEBYTECODE: "1" },
   }),
 };
@@ -76,12 +83,13 @@ export interface ForeignServer extends AsyncDisposable {
   readonly process: Process;
 }
 
-/** Starts the server of an implementation, with TLS if files are given. */
+/** Starts a server of an implementation, with TLS if files are given. */
 export async function startServer(
   foreign: Foreign,
   tls?: { readonly certFile: string; readonly keyFile: string },
+  role: "server" | "scripted" = "server",
 ): Promise<ForeignServer> {
-  const base = foreign.command("server");
+  const base = foreign.command(role);
   const files = tls === undefined ? [] : [tls.certFile, tls.keyFile];
   const process = new Process({ ...base, args: [...base.args ?? [], ...files] });
   try {

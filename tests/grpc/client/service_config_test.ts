@@ -223,7 +223,11 @@ for (const protocol of PROTOCOLS) {
         yield { message: name };
       },
     });
-    await using server = http.listen({ addr: "127.0.0.1:0", registrar: grpc.mount({ registrar }) });
+    await using server = http.listen({
+      addr: "127.0.0.1:0",
+      drainTimeout: 200,
+      registrar: grpc.mount({ registrar }),
+    });
     await using conn = grpc.newClient({
       ...protocol,
       targets: [server.addr],
