@@ -225,7 +225,7 @@ for (const protocol of PROTOCOLS) {
     });
     await using server = http.listen({
       addr: "127.0.0.1:0",
-      drainTimeout: 200,
+      limits: { drainTimeout: 200 },
       registrar: grpc.mount({ registrar }),
     });
     await using conn = grpc.newClient({
