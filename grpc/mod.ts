@@ -7,6 +7,7 @@
  * ```text
  * mod   the door
  * reflect   services learnt from their server
+ * openapi   documents of what is served
  * client  server  interceptors   from a target to an answer, from a request to its handler, around both
  * web_client   calls by gRPC-Web and Connect, over the HTTP client
  * balancing   connections, and which of them gets a call
@@ -76,6 +77,7 @@ export { deadlineBounds, type DeadlineOptions } from "./interceptors/deadline_bo
 export { validation, type ValidationOptions } from "./interceptors/validation.ts";
 export { Health, type HealthStatus, MAX_LISTED_SERVICES } from "./server/health.ts";
 export { reflection } from "./server/reflection.ts";
+export { openapi, type OpenApiDocument, type OpenApiOptions } from "./openapi/document.ts";
 export { HttpRuleError } from "./transcoding/http_rule.ts";
 export { type TranscodingOptions } from "./transcoding/options.ts";
 export { type ReflectLimits, type ReflectOptions } from "./reflect/options.ts";

@@ -156,6 +156,8 @@ const DOORS: Record<string, Door | readonly Door[]> = {
     (bag) => new grpc.Registrar().register(file, {}, bag),
   ],
   "grpc.WebSettings": (bag) => grpc.mount({ registrar, ...bag } as never),
+  "grpc.OpenApiOptions": (bag) =>
+    grpc.openapi([file], { info: { title: "", version: "" }, ...bag } as never),
   "grpc.TranscodingOptions": (bag) => grpc.mount({ registrar, transcoding: bag } as never),
   "grpc.KeepaliveOptions": (bag) =>
     closed(grpc.newClient({ targets: ["127.0.0.1:1"], keepalive: { interval: 1000, ...bag } })),

@@ -4,11 +4,7 @@ import { type Binding, bindingOf } from "./binding.ts";
 import { HttpRuleError, rulesOf } from "./http_rule.ts";
 import { type Match, type OtherMethods, TemplateTable } from "./table.ts";
 
-/**
- * Bindings of a service, in the order of its methods and rules.
- *
- * @internal
- */
+/** Bindings of a service, in the order of its methods and rules. */
 export function bindingsOf(service: DescService): Binding[] {
   return service.methods.flatMap((desc) =>
     rulesOf(desc).map((rule) => bindingOf(methodFor(desc), rule))

@@ -52,7 +52,7 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   grpc: {
     "mod.ts":
-      "reflect client server interceptors transcoding balancing resolve config web telemetry wire",
+      "reflect openapi client server interceptors transcoding balancing resolve config web telemetry wire",
     reflect: "client server wire",
     interceptors: "wire",
     client: "web_client balancing resolve config telemetry wire codec",
@@ -60,6 +60,7 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     balancing: "resolve config wire",
     resolve: "",
     config: "wire",
+    openapi: "server transcoding",
     server: "transcoding web telemetry wire codec",
     transcoding: "web telemetry wire",
     web: "telemetry wire",

@@ -99,6 +99,8 @@ export const REASONS = {
   empty: "behind text, ** that takes no segment adds no slash",
   /** RFC 3986 §6.2.2.2: such spellings are equivalent. */
   literal: "a literal fits its percent-encoded spelling",
+  /** grpc-gateway gives up as soon as it meets a rule with that verb, whatever other rules there are. */
+  verb: "a last segment that is a verb without anything before it is text of rules without a verb",
   /** Texts of proto are UTF-8, and nothing else can be sent. */
   encoding: "what is not well encoded UTF-8 is answered 400 where it is a value, 404 else",
 } as const;
@@ -126,6 +128,7 @@ export function reasonOf(
     return isEmpty && template.includes("**") ? "empty" : null;
   }
   if (!isWellEncoded(path)) return here.rule < 0 ? "encoding" : null;
+  if (here.rule >= 0 && isMiss(there) && /\/:[^/]*$/.test(path)) return "verb";
   if (here.rule >= 0 && isMiss(there) && `${path}${template}`.includes("%")) return "literal";
   return null;
 }
