@@ -90,6 +90,7 @@ export {
   type RegistrarOptions,
   type TypedHandlers,
 } from "./server/registrar.ts";
+export { serve } from "./server/pool.ts";
 export {
   type GrpcServer,
   listen,

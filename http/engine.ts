@@ -67,6 +67,8 @@ export {
 export { type CallRecorder, type ServerWatch } from "./server/watch.ts";
 export { type ErrorListener, type Handler } from "./server/handler.ts";
 export { type ServerLimits } from "./server/limits.ts";
+export { obey } from "./workers/program.ts";
+export { startPool } from "./workers/pool.ts";
 export { bodyRate } from "./time/min_rate.ts";
 export { formatAddress } from "./net/address.ts";
 export {
@@ -75,7 +77,7 @@ export {
   Mountable,
   mountRouter,
 } from "./server/mountable.ts";
-export { cutConnections, serve, type ServeOptions, Server } from "./server/server.ts";
+export { cutConnections, type ServeOptions, Server, startServer } from "./server/server.ts";
 export { type MinRate } from "./time/min_rate.ts";
 export { Countdown } from "./time/countdown.ts";
 export { type Clock } from "./time/clock.ts";

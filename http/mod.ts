@@ -5,6 +5,7 @@
  *
  * ```text
  * mod  engine   the doors: names for users, and for grpc and kv
+ * workers   a server on every core
  * client  server   a request from options to an answer; a connection from accept to drain
  * h1  h2  websocket   the protocols, without a role
  * telemetry   spans, metrics and carried contexts, by OpenTelemetry
@@ -53,6 +54,8 @@ export { type HeaderObject, type HeadersInput } from "./message/headers.ts";
 export { DEFAULT_SERVER_LIMITS, type ServerLimits } from "./server/limits.ts";
 export { listen } from "./server/listen.ts";
 export { type HttpServer, type PlatformServer, type ServerOptions } from "./server/options.ts";
+export { serve, WorkerPool, type WorkerStats } from "./workers/pool.ts";
+export { type WorkersOptions } from "./workers/options.ts";
 export { MessageError } from "./message/message_error.ts";
 export { type Query } from "./message/query.ts";
 export { fetchHandler, type FetchHandlerOptions } from "./server/serve_deno.ts";

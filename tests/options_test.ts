@@ -134,6 +134,7 @@ const DOORS: Record<string, Door | readonly Door[]> = {
   ],
   "http.KeepaliveOptions": (bag) =>
     closed(http.newClient({ http2: { keepalive: { interval: 1000, ...bag } } })),
+  "http.WorkersOptions": (bag) => http.serve("data:,", { addr, workers: 1, ...bag } as never),
   "http.ClientOptions": (bag) => closed(http.newClient(bag)),
   "http.RequestOptions": (bag) => http.get(URL_, null, bag),
   "http.SendOptions": (bag) => http.defaultClient().send("GET", URL_, bag),

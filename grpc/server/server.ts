@@ -6,8 +6,8 @@ import {
   Mountable,
   mountRouter,
   optionNames,
-  serve,
   type ServeOptions,
+  startServer,
   SYSTEM_TIME,
   type Time,
 } from "../../http/engine.ts";
@@ -109,7 +109,7 @@ export function listen(options: ServerOptions): GrpcServer {
  * @internal
  */
 export function listenAt(time: Time, options: ServerOptions): GrpcServer {
-  return serve(serveOptions(options), time);
+  return startServer(serveOptions(options), time);
 }
 
 /**

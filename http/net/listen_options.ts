@@ -49,6 +49,13 @@ export interface ListenOptions {
    * @default every suite of the platform
    */
   readonly ciphers?: string;
+  /**
+   * Let other listeners with this option, of this user, have the same port (SO_REUSEPORT): the system
+   * spreads connections over them. Linux alone does; elsewhere it is refused.
+   *
+   * @default {false}
+   */
+  readonly reusePort?: boolean;
   /** Connections that may wait to be accepted; the system may have a limit of its own. @default {511} */
   readonly backlog?: number;
   /**
@@ -77,6 +84,11 @@ export interface Listener {
   close(): Promise<void>;
 }
 
+/** `setCerts` of a listener without TLS. */
+export function refuseCerts(): never {
+  throw new TypeError("Cannot set certificates as the server does not use TLS: set tls to true");
+}
+
 /** Splits an address. Throws `TypeError` if it is none. */
 export function parseAddr(addr: string): { hostname: string; port: number } {
   const match = typeof addr === "string"
@@ -91,6 +103,11 @@ export function parseAddr(addr: string): { hostname: string; port: number } {
     );
   }
   return { hostname: match[1] ?? match[2]!, port };
+}
+
+/** An address with another port. */
+export function withPort(addr: string, port: number): string {
+  return joinAddr(parseAddr(addr).hostname, port);
 }
 
 /** `host:port`, an IPv6 address in brackets. */
@@ -126,6 +143,7 @@ export const LISTEN_NAMES = {
   certs: true,
   alpnProtos: true,
   ciphers: true,
+  reusePort: true,
   backlog: true,
   clientCa: true,
   requireClientCert: true,
@@ -144,6 +162,7 @@ export function checkListenOptions(options: ListenOptions): void {
   const {
     addr,
     socketMode,
+    reusePort,
     backlog,
     tls,
     alpnProtos,
@@ -154,6 +173,7 @@ export function checkListenOptions(options: ListenOptions): void {
   checkCount("listen", "backlog", backlog, 1, MAX_BACKLOG);
   checkCount("listen", "socketMode", socketMode, 0, 0o777);
   checkBoolean("listen", "tls", tls);
+  checkBoolean("listen", "reusePort", reusePort);
   checkBoolean("listen", "requireClientCert", requireClientCert);
   checkTime("listen", "handshakeTimeout", handshakeTimeout);
   // None at all is a choice too: then ALPN is not spoken.
@@ -163,6 +183,14 @@ export function checkListenOptions(options: ListenOptions): void {
   };
   if (socketMode !== undefined && !/^unix:/.test(addr)) {
     wrong("socketMode is for the file of a Unix socket: set addr to unix:/path", socketMode);
+  }
+  if (reusePort === true && /^(?:unix|unix-abstract|memory):/.test(addr)) {
+    wrong("reusePort is for ports: leave it out, or give addr as host:port", reusePort);
+  }
+  if (reusePort === true && Deno.build.os !== "linux") {
+    throw new Deno.errors.NotSupported(
+      "Cannot listen with reusePort as Linux alone spreads connections over listeners of one port",
+    );
   }
   // A configuration that asks for certificates must not become a server that takes anyone.
   if (tls !== true && (requireClientCert === true || clientCa !== undefined)) {

@@ -11,12 +11,14 @@ import {
   type Listener,
   type ListenOptions,
   parseAddr,
+  refuseCerts,
 } from "./listen_options.ts";
 import { denoSocket } from "./deno_socket.ts";
 import type { Socket } from "./socket.ts";
 import type { Clock } from "../time/clock.ts";
 import { hostOf } from "./address.ts";
-import { acceptConns, listenTcp, type Place, tcpPlace } from "./tcp_listener.ts";
+import { sharedListener } from "./node_listener.ts";
+import { acceptConns, canReusePort, listenTcp, type Place, tcpPlace } from "./tcp_listener.ts";
 import { isMemory, memoryListener } from "./memory_listener.ts";
 import { tlsListener, tlsListenerOn } from "./tls_listener.ts";
 import { unixPath } from "./unix_address.ts";
@@ -45,8 +47,11 @@ export function openListener(
   if (path === null && options.tls === true) {
     return tlsListener(options, clock, hostname, port, onSocket, onError, admission);
   }
+  if (options.reusePort === true && options.tls !== true && !canReusePort()) {
+    return sharedListener(hostname, port, options, onSocket, onError, admission);
+  }
   const place = path === null
-    ? tcpPlace(listenTcp(hostname, port, options.backlog))
+    ? tcpPlace(listenTcp(hostname, port, options))
     : unixPlace(path, options.socketMode);
   return options.tls === true
     ? tlsListenerOn(place, options, clock, onSocket, onError, admission)
@@ -82,11 +87,7 @@ function plainListener(
   return {
     addr: place.addr,
     port: place.port,
-    setCerts() {
-      throw new TypeError(
-        "Cannot set certificates as the server does not use TLS: set tls to true",
-      );
-    },
+    setCerts: refuseCerts,
     close: accepting.close,
   };
 }

@@ -4,8 +4,10 @@
  *
  * @module
  */
-import type { Socket as NodeSocket } from "node:net";
-import type { Server as TlsServer } from "node:tls";
+import type { Server as NodeServer, Socket as NodeSocket } from "node:net";
+
+/** The platform's flag that lets other sockets have the same port (SO_REUSEPORT). */
+const REUSE_PORT = 4;
 
 /** Starts and stops reads under a TLS socket. */
 export interface ReadHandle {
@@ -20,10 +22,19 @@ export const nodeInternals = {
   /**
    * Binds a server at once: `Server._listen2`. False if there is no such thing.
    */
-  bind(server: TlsServer, address: string, port: number, backlog: number): boolean {
-    const binds = server as { _listen2?(a: string, p: number, family: 4 | 6, b: number): void };
+  bind(
+    server: NodeServer,
+    address: string,
+    port: number,
+    backlog: number,
+    reusePort: boolean,
+  ): boolean {
+    const binds = server as {
+      _listen2?(a: string, p: number, family: 4 | 6, b: number, fd: undefined, flags: number): void;
+    };
     if (typeof binds._listen2 !== "function") return false;
-    binds._listen2(address, port, address.includes(":") ? 6 : 4, backlog);
+    const family = address.includes(":") ? 6 : 4;
+    binds._listen2(address, port, family, backlog, undefined, reusePort ? REUSE_PORT : 0);
     return true;
   },
 

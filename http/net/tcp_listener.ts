@@ -4,7 +4,7 @@
  * @module
  */
 import type { Clock } from "../time/clock.ts";
-import { type AcceptErrorHandler, joinAddr } from "./listen_options.ts";
+import { type AcceptErrorHandler, joinAddr, type ListenOptions } from "./listen_options.ts";
 import type { SocketAddress } from "./socket.ts";
 
 /** Somewhere that connections come in. */
@@ -43,14 +43,20 @@ export function tcpPlace(listener: Deno.TcpListener): Place {
 export function listenTcp(
   hostname: string,
   port: number,
-  backlog: number | undefined,
+  { backlog, reusePort }: Pick<ListenOptions, "backlog" | "reusePort">,
 ): Deno.TcpListener {
   return namingAddress(hostname, port, () =>
     Deno.listen({
       port,
       ...(hostname === "" ? {} : { hostname }),
       ...(backlog === undefined ? {} : { tcpBacklog: backlog }),
+      ...(reusePort === true && canReusePort() ? { reusePort } : {}),
     }));
+}
+
+/** Whether the process has the flag without which `Deno.listen` ends it when asked for SO_REUSEPORT. */
+export function canReusePort(): boolean {
+  return "listenDatagram" in Deno;
 }
 
 /** Opens a port by `open`, whose error gets the address that it leaves out. */

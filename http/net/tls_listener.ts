@@ -13,7 +13,7 @@
  *
  * @module
  */
-import { isIP, type Socket as NodeSocket } from "node:net";
+import type { Socket as NodeSocket } from "node:net";
 import { createServer, type Server as TlsServer, type TLSSocket } from "node:tls";
 import { CertificateStore, peerCertificate } from "./certificate.ts";
 import {
@@ -29,6 +29,7 @@ import { denoSocket } from "./deno_socket.ts";
 import { nodeSocket } from "./node_socket.ts";
 import type { Socket, TlsInfo } from "./socket.ts";
 import type { Clock } from "../time/clock.ts";
+import { bindNow } from "./node_listener.ts";
 import { acceptConns, listenTcp, type Place, tcpPlace } from "./tcp_listener.ts";
 import { hostOf } from "./address.ts";
 
@@ -44,14 +45,9 @@ export function tlsListener(
 ): Listener {
   const acceptor = new TlsAcceptor(options, onSocket, onError, admission);
   const { server } = acceptor;
-  const bound = bind(server, hostname, port, options.backlog);
+  const bound = bindNow(server, hostname, port, options);
   if (bound === null) {
-    return throughScript(
-      acceptor,
-      clock,
-      tcpPlace(listenTcp(hostname, port, options.backlog)),
-      onError,
-    );
+    return throughScript(acceptor, clock, tcpPlace(listenTcp(hostname, port, options)), onError);
   }
   server.on("error", (error) => onError(error, true));
   let closing: Promise<void> | null = null;
@@ -235,46 +231,6 @@ class TlsAcceptor {
 /** The members that a TLS socket and the TCP socket under it have in common. */
 function clientOf({ remoteAddress, remotePort }: NodeSocket): string {
   return `${remoteAddress}|${remotePort}`;
-}
-
-/** The default of the platform. */
-const DEFAULT_BACKLOG = 511;
-
-/**
- * Binds at once, and says where; null if the platform cannot. `server.listen()` with an address
- * would look that up first and bind a turn later, when whoever connects right after has been refused
- * already.
- *
- * @throws The system's error, if the port cannot be had.
- */
-function bind(
-  server: TlsServer,
-  hostname: string,
-  port: number,
-  backlog: number = DEFAULT_BACKLOG,
-): { hostname: string; port: number } | null {
-  const address = addressOf(hostname);
-  // A failure is told by an event, later; by then it was thrown.
-  const deaf = () => {};
-  server.on("error", deaf);
-  if (!nodeInternals.bind(server, address, port, backlog)) return null;
-  const bound = server.address();
-  if (bound === null || typeof bound === "string") {
-    // The system says why.
-    listenTcp(address, port, backlog).close();
-    throw new Deno.errors.AddrInUse(`Cannot listen on ${joinAddr(address, port)}`);
-  }
-  server.off("error", deaf);
-  return { hostname: bound.address, port: bound.port };
-}
-
-/** The address to bind, looked up by the system if it is a name. */
-function addressOf(hostname: string): string {
-  if (hostname === "") return "0.0.0.0";
-  if (isIP(hostname) !== 0) return hostname;
-  const probe = listenTcp(hostname, 0, undefined);
-  probe.close();
-  return probe.addr.hostname;
 }
 
 function tlsInfo(socket: TLSSocket): TlsInfo {

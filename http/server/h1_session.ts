@@ -113,7 +113,8 @@ export class ServerSession implements ExchangeConnection {
       // The last answer may still be on its way, and a request may come while it is.
       this.output.flush();
       this.output.flushed().then(() => {
-        if (this.#current === null && this.#lingering === null) this.destroy();
+        // What has begun to come may be a request yet.
+        if (this.#current === null && this.#lingering === null && this.input.empty) this.destroy();
       }, () => {});
     }
   }

@@ -12,7 +12,7 @@ import {
   type ServerOptions,
 } from "./options.ts";
 import { routerOf } from "./mountable.ts";
-import { serve } from "./server.ts";
+import { startServer } from "./server.ts";
 import { listenDeno } from "./serve_deno.ts";
 
 /**
@@ -52,7 +52,7 @@ export function listen(options: ServerOptions): HttpServer | PlatformServer {
 export function listenAt(time: Time, options: ServerOptions): HttpServer {
   checkServerOptions(options);
   const { registrar, alpnProtos = PROTOCOLS } = options;
-  return serve({
+  return startServer({
     ...options,
     alpnProtos,
     router: routerOf(registrar) ?? undefined,

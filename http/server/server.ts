@@ -34,7 +34,7 @@ import { Deadline } from "../time/deadline.ts";
 /** Told of requests that were refused before a handler saw them, with the client's `host:port`. */
 type BadRequestListener = (error: MessageError, remoteAddr: string) => unknown;
 
-/** Settings of {@linkcode serve}. */
+/** Settings of {@linkcode startServer}. */
 export interface ServeOptions extends ListenOptions {
   /** Answers requests. Without one they are answered with 404. */
   readonly handler?: Handler;
@@ -58,6 +58,9 @@ export interface ServeOptions extends ListenOptions {
   readonly telemetry?: boolean | TelemetryOptions;
 }
 
+/** Milliseconds a new connection has to begin its first request when the server closes. */
+const FIRST_REQUEST_MS = 250;
+
 /** Answers when there is no handler. */
 export const NOT_FOUND: Handler = (stream: ServerStream): void => {
   stream.respond(404);
@@ -75,7 +78,8 @@ export class Server implements AsyncDisposable {
   readonly #time: Time;
   readonly #addresses: AddressCount;
   readonly #listener: Listener;
-  readonly #sniffing = new Set<Socket>();
+  /** Connections that have not said anything, with what ends their wait. */
+  readonly #sniffing = new Map<Socket, { readonly deadline: Deadline; readonly since: number }>();
   readonly #h1 = new Set<ServerSession>();
   readonly #h2 = new Set<Session>();
   readonly #host: ExchangeHost & HandlerHost;
@@ -91,7 +95,7 @@ export class Server implements AsyncDisposable {
     };
   }
 
-  /** See {@linkcode serve}. */
+  /** See {@linkcode startServer}. */
   constructor(options: ServeOptions, time: Time) {
     this.#options = options;
     this.#time = time;
@@ -181,23 +185,29 @@ export class Server implements AsyncDisposable {
 
   #onSocket(socket: Socket): void {
     this.#acceptFailed = false;
-    if (this.#closing !== null || this.connections >= this.#limits.maxConnections) {
-      socket.close();
-      return;
-    }
+    if (this.connections >= this.#limits.maxConnections) return socket.close();
     const alpn = socket.tls?.alpnProtocol;
     if (alpn === "h2") this.#serveH2(socket);
     else if (alpn === "http/1.1") this.#serveH1(socket);
-    else this.#sniff(socket);
+    else this.#track(this.#sniff(socket));
+  }
+
+  /** `close()` waits for it. It must not reject. */
+  #track(running: Promise<void>): void {
+    this.#running.add(running);
+    void running.then(() => this.#running.delete(running));
   }
 
   /** Without ALPN the first bytes tell: HTTP/2 by prior knowledge begins with its preface. */
   async #sniff(socket: Socket): Promise<void> {
     const head = new Uint8Array(1024);
     let have = 0;
-    this.#sniffing.add(socket);
+    const since = this.#time.clock.now();
     const deadline = new Deadline(this.#time, () => socket.close());
-    deadline.set("headerTimeout", this.#limits.headerTimeout);
+    const wait = { deadline, since };
+    this.#sniffing.set(socket, wait);
+    deadline.set("headerTimeout", this.#limits.headerTimeout, since);
+    if (this.#closing !== null) this.#hurry(wait);
     try {
       for (;;) {
         const n = await socket.read(have === 0 ? head : head.subarray(have));
@@ -225,12 +235,8 @@ export class Server implements AsyncDisposable {
   #serveH1(socket: Socket, head?: Uint8Array): void {
     const session = new ServerSession(socket, this.#host, head);
     this.#h1.add(session);
+    this.#track(session.run().then(() => void this.#h1.delete(session)));
     if (this.#closing !== null) session.close();
-    const running = session.run().then(() => {
-      this.#h1.delete(session);
-      this.#running.delete(running);
-    });
-    this.#running.add(running);
   }
 
   #serveH2(socket: Socket, head?: Uint8Array): void {
@@ -284,6 +290,7 @@ export class Server implements AsyncDisposable {
     );
     this.#h2.add(session);
     session.start(head);
+    if (this.#closing !== null) this.#track(session.close(this.#limits.drainTimeout));
   }
 
   #handle(stream: ServerStream): Promise<void> | undefined {
@@ -338,7 +345,7 @@ export class Server implements AsyncDisposable {
   #cut(remoteAddr: string | undefined): void {
     const meant = (socket: Socket) =>
       remoteAddr === undefined || formatAddress(socket.remoteAddr) === remoteAddr;
-    for (const socket of this.#sniffing) if (meant(socket)) socket.close();
+    for (const socket of this.#sniffing.keys()) if (meant(socket)) socket.close();
     for (const session of [...this.#h1, ...this.#h2]) if (meant(session.socket)) session.destroy();
   }
 
@@ -354,7 +361,7 @@ export class Server implements AsyncDisposable {
     // Assigned before anything below can accept one more connection.
     await Promise.resolve();
     const accepting = this.#listener.close();
-    for (const socket of this.#sniffing) socket.close();
+    for (const wait of this.#sniffing.values()) this.#hurry(wait);
     const drain = this.#limits.drainTimeout;
     for (const session of this.#h1) session.close();
     // A handler that never ends cannot be ended; its connection can.
@@ -365,12 +372,21 @@ export class Server implements AsyncDisposable {
       for (const session of this.#h1) session.destroy();
       cut();
     });
-    await Promise.all([
-      Promise.race([Promise.all(this.#running), deadline]),
-      ...[...this.#h2].map((session) => session.close(drain)),
-    ]);
+    for (const session of this.#h2) this.#track(session.close(drain));
+    await Promise.race([this.#ended(), deadline]);
+    await Promise.all([...this.#h2].map(({ closed }) => closed));
     countdown?.stop();
     await accepting;
+  }
+
+  /** Resolves when nothing runs; what has just come may become a connection first. */
+  async #ended(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+
+  /** A request that is on its way on a new connection is still taken. */
+  #hurry({ deadline, since }: { readonly deadline: Deadline; readonly since: number }): void {
+    deadline.set("headerTimeout", FIRST_REQUEST_MS, since);
   }
 
   /** Text for `console.log`. */
@@ -386,7 +402,7 @@ export class Server implements AsyncDisposable {
 }
 
 /** Starts a server. Throws at once if the configuration is wrong or the port cannot be had. */
-export function serve(options: ServeOptions, time: Time): Server {
+export function startServer(options: ServeOptions, time: Time): Server {
   return new Server(options, time);
 }
 

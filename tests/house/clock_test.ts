@@ -17,10 +17,12 @@ const PLATFORM_TIME: Readonly<Record<string, string>> = {
 /** Who begins with the system's time: the doors through which users come. */
 const DOORS = [
   "grpc/client/conn.ts",
+  "grpc/server/pool.ts",
   "grpc/server/server.ts",
   "http/client/client.ts",
   "http/server/listen.ts",
   "http/server/serve_deno.ts",
+  "http/workers/pool.ts",
   "kv/cli/endpoints.ts",
   "kv/cli/leases.ts",
   "kv/cli/live.ts",

@@ -34,8 +34,9 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 /** Rooms of each area, and the rooms of the same area that each may import. */
 const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   http: {
-    "mod.ts": "client server h2 websocket telemetry net message attempt.ts",
-    "engine.ts": "client server h2 hpack telemetry coding net message time",
+    "mod.ts": "workers client server h2 websocket telemetry net message attempt.ts",
+    "engine.ts": "workers client server h2 hpack telemetry coding net message time",
+    workers: "server net message time",
     // Neither knows the other.
     client: "h1 h2 hpack telemetry coding net message time",
     server: "h1 h2 websocket hpack telemetry coding net message time",
