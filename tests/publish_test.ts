@@ -86,6 +86,9 @@ Deno.test("the published package imports the real @std from JSR", async () => {
   await Deno.remove(folder, { recursive: true });
 });
 
+/** Programs of users that the package imports: what these import is theirs. */
+const IMPORTS_OF_USERS = ["http/workers/program.ts"];
+
 Deno.test("publishing is clean: all types are right, and none is slow", async () => {
   const { code, stderr } = await run({
     command: Deno.execPath(),
@@ -94,6 +97,12 @@ Deno.test("publishing is clean: all types are right, and none is slow", async ()
     env: { NO_COLOR: "1" },
   }, 300_000);
   assertEquals(code, 0, stderr);
-  const complaints = stderr.split("\n").filter((line) => /^\s*(?:error|warning)\b/i.test(line));
-  assertEquals(complaints, []);
+  const lines = stderr.split("\n");
+  const complaints = lines.flatMap((line, i) =>
+    /^\s*(?:error|warning)\b/i.test(line) ? [`${line} ${lines[i + 1]}`] : []
+  );
+  const known = (line: string) =>
+    line.startsWith("warning[unanalyzable-dynamic-import]") &&
+    IMPORTS_OF_USERS.some((file) => line.includes(`/${file}:`));
+  assertEquals(complaints.filter((line) => !known(line)), []);
 });

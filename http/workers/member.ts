@@ -13,7 +13,7 @@ import type { Order, Report } from "./messages.ts";
 const CLOSING_CHECK_MS = 1_000;
 
 /** What a server's worker has to do now. */
-export interface Counts {
+interface Counts {
   /** Connections open now. */
   readonly connections: number;
   /** Handlers at work now. */
