@@ -308,7 +308,8 @@ export class Channel extends Timer implements Connections, BalancerEvents {
     if (config === null) return own ?? ROUND_ROBIN;
     if (own === null) return planOf(config, null) ?? ROUND_ROBIN;
     if (own.choice.kind !== "own") return own;
-    return planOf(config, own.choice.policy) ?? own;
+    const named = planOf(config, own.choice.policy);
+    return named?.choice.kind === "own" ? named : own;
   }
 
   // ---- those that wait -------------------------------------------------------------------------
