@@ -195,7 +195,10 @@ export class Faults {
       const handler = handlers[name];
       if (handler === undefined) return null;
       const streams = methodKind !== "unary";
+      const { calls } = this.#node.counts;
+      const full = `${desc.typeName}/${name}`;
       return [name, (request, context) => {
+        calls.set(full, (calls.get(full) ?? 0) + 1);
         this.#checkLeader(name, request, context);
         const answer = handler(request, context);
         if (streams) return this.#delay === 0 ? answer : this.#delayed(answer, context);

@@ -18,7 +18,7 @@
  * auth   who asks, and whether they may
  * lease   when leases end
  * store   keys and their history
- * fault  limits  clock  duration  headers   refusals; bounds; time; spans of it; who answers
+ * fault  limits  clock  duration  headers  counts   refusals; bounds; time; spans; who answers; figures
  * ```
  *
  * @module

@@ -9,6 +9,7 @@ import { Guard } from "./auth/guard.ts";
 import { AutoCompaction, type KeptHistory } from "./auto_compaction.ts";
 import { Tokens } from "./auth/tokens.ts";
 import { StoreClock } from "./clock.ts";
+import { Counts } from "./counts.ts";
 import type { StoreLimits } from "./limits.ts";
 import { ServerFault } from "./fault.ts";
 import { headerOf, type Identity, newIdentity } from "./headers.ts";
@@ -66,6 +67,7 @@ export class Node {
   /** Counts the changes since the start, as etcd's log does. */
   index = FIRST_INDEX;
   readonly limits: StoreLimits;
+  readonly counts: Counts = new Counts();
   readonly state: State;
   readonly watches: WatchHub;
   readonly space: Space;
@@ -104,6 +106,7 @@ export class Node {
     this.#onFailed = onFailed;
     this.state = new State({
       minLeaseTtl: limits.minLeaseTtl,
+      counts: this.counts,
       onRecord: (record) => this.#record(record),
     });
     const { accounts, leases } = this.state;
@@ -266,6 +269,11 @@ export class Node {
     return this.#clock.sleep(ms, signal);
   }
 
+  /** How many streams of watches there are. */
+  get streams(): number {
+    return this.#streams.size;
+  }
+
   /** Whether there is a leader. Without one nothing is written, and no lease ends. */
   get hasLeader(): boolean {
     return this.#hasLeader;
@@ -346,6 +354,7 @@ export class Node {
     this.#expiry = null;
     if (!this.#hasLeader) return;
     const ended = this.state.expire(this.now());
+    this.counts.leasesExpired += ended;
     if (this.#journal?.settled === false) this.#durable().catch(() => {});
     const next = this.state.leases.nextExpiry;
     if (next === undefined || this.#closed) return;

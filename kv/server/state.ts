@@ -12,6 +12,7 @@ import type {
   TxnMessage,
 } from "../wire.ts";
 import { Accounts, type AccountsRecord } from "./auth/accounts.ts";
+import type { Counts } from "./counts.ts";
 import { ServerFault } from "./fault.ts";
 import { Leases } from "./lease/leases.ts";
 import { type Change, Mvcc } from "./store/mvcc.ts";
@@ -68,6 +69,7 @@ const BASE_KEYS = 1_000;
 interface StateOptions {
   /** The shortest time to live of a lease, in seconds. */
   readonly minLeaseTtl: number;
+  readonly counts: Counts;
   /** Called with each change, after it was made. */
   readonly onRecord: (record: StateRecord) => void;
 }
@@ -115,16 +117,29 @@ export class State {
     }
     const changes = mvcc.end();
     if (changes.length > 0) {
+      this.#count(changes);
       this.leases.follow(changes);
       this.#options.onRecord({ kind: "revision", revision: mvcc.revision, changes });
     }
     return answer;
   }
 
+  #count(changes: readonly Change[]): void {
+    const { counts } = this.#options;
+    for (const { key, version, value } of changes) {
+      if (version === 0) counts.deletes++;
+      else {
+        counts.puts++;
+        counts.putBytes += key.length + value.length;
+      }
+    }
+  }
+
   readonly #hasLease = (id: bigint): boolean => this.leases.has(id);
 
   /** Reads a range. */
   range(request: RangeMessage): Work<RangeAnswer> {
+    this.#options.counts.ranges++;
     return rangeWork(this.mvcc, request);
   }
 
@@ -141,6 +156,7 @@ export class State {
 
   /** Carries a transaction out. */
   txn(request: TxnMessage): TxnAnswer {
+    this.#options.counts.txns++;
     if (isReadOnly(request)) return txn(this.mvcc, request, this.#hasLease);
     return this.#write(() => txn(this.mvcc, request, this.#hasLease));
   }
@@ -156,6 +172,7 @@ export class State {
   grant(id: bigint, ttl: bigint, now: number): number {
     const seconds = this.leases.checkGrant(id, ttl);
     this.leases.grant(id, seconds, now);
+    this.#options.counts.leasesGranted++;
     this.#options.onRecord({ kind: "grant", id, ttl: seconds });
     return seconds;
   }
@@ -168,6 +185,8 @@ export class State {
     this.mvcc.begin();
     for (const key of keys) this.mvcc.delete({ key, end: `${key}\0` });
     const changes = this.mvcc.end();
+    this.#options.counts.leasesRevoked++;
+    this.#options.counts.deletes += changes.length;
     this.leases.follow(changes);
     this.leases.remove(id);
     this.#options.onRecord({ kind: "revoke", id, revision: this.mvcc.revision, changes });

@@ -1,6 +1,7 @@
-// Pages about a member, by GET: its version, and whether it is well.
+// Pages about a member, by GET: its version, whether it is well, and figures.
 
 import type { Node } from "../node.ts";
+import { metricsOf } from "./metrics.ts";
 
 /** An answer. */
 interface Page {
@@ -8,6 +9,9 @@ interface Page {
   readonly type: string;
   readonly body: string;
 }
+
+/** Type of Prometheus's text form. */
+const PROMETHEUS = "text/plain; version=0.0.4; charset=utf-8";
 
 const TEXT = "text/plain; charset=utf-8";
 
@@ -34,6 +38,7 @@ const CHECKS: Readonly<Record<string, readonly Check[]>> = {
 export function pageOf(node: Node, path: string, query: URLSearchParams): Page | undefined {
   if (path === "/version") return { status: 200, type: "application/json", body: version(node) };
   if (path === "/health") return health(node, query);
+  if (path === "/metrics") return { status: 200, type: PROMETHEUS, body: metricsOf(node) };
   const checks = CHECKS[path];
   return checks && checked(path, checks, node, query);
 }

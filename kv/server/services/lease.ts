@@ -40,6 +40,7 @@ export function leaseHandlers(node: Node): Handlers {
           guard.known(caller);
           guard.lease(caller, "write", ID);
           const lease = leases.renew(ID, node.now());
+          if (lease !== undefined) node.counts.leasesRenewed++;
           return { header: header(), ID, TTL: BigInt(lease?.ttl ?? 0) };
         });
       }

@@ -117,6 +117,7 @@ export class Watcher {
       this.#from++;
     }
     this.#behind = this.#from <= published;
+    this.#hub.told += events.length;
     // Like etcd: the store's revision, not that of the last event.
     return events.length === 0 ? undefined : { kind: "events", revision: published, events };
   }
@@ -133,6 +134,8 @@ export class WatchHub {
   /** Watches of one key. */
   readonly #byKey = new Map<string, Set<Watcher>>();
   readonly #byRange = new IntervalTree<Watcher>();
+  /** Events that were told since the start. */
+  told = 0;
   #published: number;
   #size = 0;
 

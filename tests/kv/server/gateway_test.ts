@@ -366,3 +366,45 @@ Deno.test("a downgrade is validated, enabled once and cancelled, and changes not
   assertEquals(await ask("CANCEL"), "3.6");
   assertEquals(await enabled(), {});
 });
+
+Deno.test("figures stand under etcd's names, in the form of Prometheus", async () => {
+  await using store = listen();
+  await using client = newClient({ endpoints: store.addr });
+  const { ID } = await client.grant({ TTL: 10, keepAlive: false });
+  await client.put({ key: "a", value: "12", lease: ID });
+  await client.put({ key: "b", value: "3" });
+  await client.txn({ success: [{ get: { key: "a" } }] });
+  await client.get({ key: "a" });
+  await client.delete({ key: "b" });
+  store.advance("11s");
+  const { body, header, status } = await http.get(`http://${store.addr}/metrics`);
+  assertEquals([status, header["content-type"]], [
+    200,
+    "text/plain; version=0.0.4; charset=utf-8",
+  ]);
+  const values = new Map<string, string>();
+  const kinds = new Map<string, string>();
+  for (const line of body.trim().split("\n")) {
+    const [, type, kind] = /^# TYPE (\S+) (counter|gauge)$/.exec(line) ?? [];
+    if (type !== undefined) kinds.set(type, kind!);
+    if (line.startsWith("#")) continue;
+    const [, name, labels = "", value] = /^([a-z_]+)(?:\{([^}]*)\})? (-?\d+)$/.exec(line)!;
+    assertEquals(kinds.has(name!), true, line);
+    values.set(labels === "" ? name! : `${name}{${labels}}`, value!);
+  }
+  for (
+    const [name, value] of Object.entries({
+      "etcd_mvcc_put_total": 2,
+      "etcd_mvcc_delete_total": 2,
+      "etcd_mvcc_range_total": 1,
+      "etcd_mvcc_txn_total": 1,
+      "etcd_debugging_mvcc_total_put_size_in_bytes": 5,
+      "etcd_debugging_mvcc_current_revision": 5,
+      "etcd_debugging_lease_granted_total": 1,
+      "etcd_debugging_server_lease_expired_total": 1,
+      "etcd_server_has_leader": 1,
+      'etcd_server_version{server_version="3.6.16"}': 1,
+      'grpc_server_started_total{grpc_service="etcdserverpb.KV",grpc_method="Put"}': 2,
+    })
+  ) assertEquals(values.get(name), `${value}`, name);
+});

@@ -2,6 +2,7 @@
 import { assert, assertEquals } from "@std/assert";
 import { kv } from "@sluice/sluice";
 import { listen } from "../../../kv/server/mod.ts";
+import { Counts } from "../../../kv/server/counts.ts";
 import { LongWork } from "../../../kv/server/long_work.ts";
 import { State } from "../../../kv/server/state.ts";
 import { hashKeys } from "../../../kv/server/store/hash.ts";
@@ -207,7 +208,7 @@ Deno.test("leases take room, and are refused when there is none", async () => {
 });
 
 Deno.test("the room of leases is that of those there are, and of the keys on them", () => {
-  const state = new State({ minLeaseTtl: 2, onRecord: () => {} });
+  const state = new State({ minLeaseTtl: 2, counts: new Counts(), onRecord: () => {} });
   const { leases } = state;
   const random = new Random(6);
   const none = new Uint8Array(0);
