@@ -39,6 +39,11 @@ export class CallAttempt extends MessageStream implements Attempt {
     this.#events = events;
   }
 
+  /** Its head is the first thing it does. */
+  get begun(): boolean {
+    return true;
+  }
+
   /** It began on a connection. */
   get ready(): undefined {
     return undefined;

@@ -380,7 +380,7 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
   // ---- ending ----------------------------------------------------------------------------------
 
   protected get running(): boolean {
-    return this.attempt !== null;
+    return this.attempt?.begun === true;
   }
 
   protected giveUpAttempts(): void {

@@ -154,6 +154,10 @@ export abstract class WebAttempt implements Attempt, WantedExchange {
     return this.call.waitForReady;
   }
 
+  get begun(): boolean {
+    return this.#state.kind === "open";
+  }
+
   get ready(): Promise<void> | undefined {
     if (this.#state.kind !== "opening") return undefined;
     return (this.#sent ??= Promise.withResolvers<void>()).promise;
@@ -240,11 +244,13 @@ export abstract class WebAttempt implements Attempt, WantedExchange {
   }
 
   onUnavailable(error: Error): void {
+    if (this.over) return;
+    this.#end();
     // More metadata than the server takes.
-    if (error instanceof HeadersTooLargeError) {
-      return this.finish(new ConnectError(error.message, Code.ResourceExhausted), [], []);
-    }
-    this.#lost(error);
+    const value = error instanceof HeadersTooLargeError ? Code.ResourceExhausted : Code.Unavailable;
+    this.call.events.onUnavailable(
+      new ConnectError(error.message, value, undefined, undefined, error),
+    );
   }
 
   /** Ends the call with an error of this side. */

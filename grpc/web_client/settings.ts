@@ -59,8 +59,18 @@ interface ConnectionSettings {
   readonly session: h2.SessionOptions;
 }
 
-/** Checks what goes with which protocol. @throws {TypeError} If one does not. */
-export function checkProtocol(what: string, options: ProtocolOptions): void {
+/** Options that are about connections of gRPC: the others' are the HTTP client's. */
+const GRPC_ALONE = ["onConnection", "resolve"] as const;
+
+/**
+ * Checks what goes with which protocol.
+ *
+ * @throws {TypeError} If an option does not.
+ */
+export function checkProtocol(
+  what: string,
+  options: ProtocolOptions & { readonly [name in typeof GRPC_ALONE[number]]?: unknown },
+): void {
   const { protocol = "grpc", format = "binary", httpVersion, registry } = options;
   checkChoice(what, "protocol", protocol, ["grpc", "grpc-web", "connect"]);
   checkChoice(what, "format", format, ["binary", "json", "text"]);
@@ -74,6 +84,13 @@ export function checkProtocol(what: string, options: ProtocolOptions): void {
     if (httpVersion === "1.1") refuse("httpVersion", 'must be "2": use "grpc-web" or "connect"');
   } else if (format === "text" && protocol === "connect") {
     refuse("format", 'must be "binary" or "json"');
+  }
+  if (protocol !== "grpc") {
+    for (const name of GRPC_ALONE) {
+      if (options[name] !== undefined && options[name] !== null) {
+        refuse(name, 'is for "grpc" alone');
+      }
+    }
   }
   if (options.httpGet === true && protocol !== "connect") {
     refuse("httpGet", 'is for "connect" alone');

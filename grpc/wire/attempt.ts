@@ -5,7 +5,7 @@
  */
 import type { ConnectError } from "@connectrpc/connect";
 
-/** Events of an attempt; after `onFinished` or `onLost` there is none. */
+/** Events of an attempt; after `onFinished`, `onUnavailable` or `onLost` there is none. */
 export interface AttemptEvents {
   /** The response's first fields came. */
   onHeader(fields: readonly string[]): void;
@@ -17,12 +17,16 @@ export interface AttemptEvents {
     trailers: readonly string[],
     header: readonly string[],
   ): void;
+  /** There is no connection for the attempt: nothing of it was sent. */
+  onUnavailable(error: Error): void;
   /** The attempt ended without a status. */
   onLost(cause: Error, error: ConnectError): void;
 }
 
 /** One attempt of a call. */
 export interface Attempt {
+  /** Whether something of it may have left this machine. */
+  readonly begun: boolean;
   /** Resolves when there is a connection, or none is wanted any more; undefined if there is one. */
   readonly ready: Promise<void> | undefined;
   /**
