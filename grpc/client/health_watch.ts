@@ -119,6 +119,10 @@ class HealthWatch implements AttemptEvents {
     this.#failed(error ?? new Error(`${this.#of.address.authority} stopped telling its health`));
   }
 
+  onUnavailable(error: Error): void {
+    this.#failed(error);
+  }
+
   onLost(cause: Error): void {
     this.#failed(cause);
   }

@@ -186,12 +186,17 @@ class FollowedAttempt implements AttemptEvents {
     this.#events.onFinished(error, trailers, header);
   }
 
+  onUnavailable(error: Error): void {
+    this.#end(error);
+    this.#events.onUnavailable(error);
+  }
+
   onLost(cause: Error, error: ConnectError): void {
     this.#end(error);
     this.#events.onLost(cause, error);
   }
 
-  #end(error: ConnectError | null): void {
+  #end(error: Error | null): void {
     this.over = true;
     this.#call.attemptEnded(this, error);
   }

@@ -39,14 +39,11 @@ export function parseWebTarget(text: string, secure: boolean): WebTarget {
     throw fault(text, `the HTTP client looks names up itself: give ${HINT}`);
   }
   const absolute = /^https?:\/\//i.test(text);
-  if (!absolute) {
-    const { hostname, port } = parseAddr(text);
-    if (hostname === "" || port === 0) throw fault(text, `it must be ${HINT}`);
-  }
-  if (!URL.canParse(absolute ? text : `${scheme}://${text}`)) {
+  const href = absolute ? text : `${scheme}://${text}`;
+  if (!absolute && !isAddress(text) || !URL.canParse(href)) {
     throw fault(text, `it must be ${HINT}`);
   }
-  const url = new URL(absolute ? text : `${scheme}://${text}`);
+  const url = new URL(href);
   if (url.username !== "" || url.password !== "" || url.search !== "" || url.hash !== "") {
     throw fault(url.host, "it must have no user, query or fragment");
   }
@@ -54,6 +51,16 @@ export function parseWebTarget(text: string, secure: boolean): WebTarget {
     throw fault(text, "tls is set: it must begin with https://");
   }
   return { text, url: parseUrl(url), prefix: url.pathname.replace(/\/+$/, ""), local: null };
+}
+
+/** Whether a text is `host:port`, both given. */
+function isAddress(text: string): boolean {
+  try {
+    const { hostname, port } = parseAddr(text);
+    return hostname !== "" && port > 0;
+  } catch {
+    return false;
+  }
 }
 
 function fault(value: unknown, rule: string): TypeError {

@@ -58,6 +58,10 @@ export class ServerSession implements ExchangeConnection {
   #lingering: LingeringClose | null = null;
   /** The protocol that took the connection over, if it left HTTP. */
   #upgraded: Upgraded | null = null;
+  /** The exchange whose handler is awaited. */
+  #awaited: H1ServerStream | null = null;
+  /** Whether it is read on meanwhile. */
+  #watching = false;
   #destroyed = false;
   /** Set while a refusal is on its way that the read loop did not cause. */
   #refusal: Promise<void> | null = null;
@@ -189,8 +193,10 @@ export class ServerSession implements ExchangeConnection {
       this.#current = stream;
       const running = this.#host.handle(stream);
       if (running !== undefined) {
+        this.#awaited = stream;
         this.#watch(stream);
         await running;
+        this.#awaited = null;
         this.#freeSince = this.#time.clock.now();
       }
       this.#current = null;
@@ -243,14 +249,22 @@ export class ServerSession implements ExchangeConnection {
     return this.#search.find(input.buf, input.start, input.end, this.#headLimits);
   }
 
+  /** The handler may have begun long before: from now on reading on tells of its client. */
+  onRequestEnd(stream: H1ServerStream): void {
+    if (this.#awaited === stream) this.#watch(stream);
+  }
+
   /** While a handler works, reading on tells whether its client is still there. */
   #watch(stream: H1ServerStream): void {
     const { input } = this;
-    if (!stream.bodyDone || input.ended || input.end - input.start >= MAX_AHEAD_BYTES) return;
+    if (this.#watching || !stream.bodyDone || input.ended) return;
+    if (input.end - input.start >= MAX_AHEAD_BYTES) return;
+    this.#watching = true;
     input.fill().then(this.#onAhead, this.#onAheadError);
   }
 
   readonly #onAhead = (more: boolean): void => {
+    this.#watching = false;
     const stream = this.#current;
     if (stream === null || this.#upgraded !== null) return;
     // A client may end its side and still wait for the answer; the signal tells, nothing is cut.

@@ -34,6 +34,8 @@ export interface ExchangeConnection {
   readonly flush: Flush;
   /** Whether it may serve another exchange after this one. */
   readonly lasting: boolean;
+  /** Called when the request was read to its end, more than once. */
+  onRequestEnd(stream: H1ServerStream): void;
   /** Called when the response is complete in the output. */
   onResponse(stream: H1ServerStream): void;
   /** Called when this side broke the exchange off. */
@@ -125,7 +127,9 @@ export class H1ServerStream extends ServerStream implements BodyEvents {
     if (!this.responded) this.#inform(100, []);
   }
 
-  onBodyEnd(): void {}
+  onBodyEnd(): void {
+    this.#connection.onRequestEnd(this);
+  }
 
   onBodyFault(error: unknown): Error {
     this.writer.close = true;

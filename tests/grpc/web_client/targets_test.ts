@@ -222,7 +222,7 @@ Deno.test("targets and options that do not go with the protocol are refused by n
     [{ protocol: "connect", resolve: {} }, "resolve"],
     [{ protocol: "connect", targets: [] }, "targets"],
     [{ protocol: "connect", targets: ["dns:///h:1"] }, "names up itself"],
-    [{ protocol: "connect", targets: ["nohost"] }, "host:port"],
+    [{ protocol: "connect", targets: ["nohost"] }, "base URL"],
     [{ protocol: "connect", targets: ["ftp://h/"] }, "base URL"],
     [{ protocol: "connect", targets: ["http://"] }, "base URL"],
     [{ protocol: "connect", targets: ["http://h/?q"] }, "query"],

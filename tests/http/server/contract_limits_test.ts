@@ -22,6 +22,24 @@ contract((test, { transport, platform }) => {
     await gone;
   });
 
+  test("stream.signal aborts too when the request was read long after the handler began", async () => {
+    const gone = Promise.withResolvers<void>();
+    const read = Promise.withResolvers<void>();
+    await using p = await pair(transport, async (stream) => {
+      stream.signal.addEventListener("abort", () => gone.resolve());
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      await stream.readAll();
+      read.resolve();
+      await gone.promise;
+    });
+    const stream = await p.client.request("POST", p.url);
+    await stream.write("a piece");
+    stream.closeWrite("the last");
+    await read.promise;
+    stream.close();
+    await gone.promise;
+  });
+
   test("server.close() lets what runs finish", async () => {
     let go!: () => void;
     let started!: () => void;
