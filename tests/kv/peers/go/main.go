@@ -97,6 +97,8 @@ var commands = map[string]command{
 		}
 		return nil
 	}},
+	// Goes through the flows of the client and prints their names.
+	"flows": {"", runFlows},
 	// Adds 1 to COUNTER under a lock, by a read and a write; prints the lock's revisions.
 	"lock": {"NAME COUNTER ROUNDS", func(ctx context.Context, client *clientv3.Client, a []string) error {
 		return inSession(client, func(session *concurrency.Session) error {
