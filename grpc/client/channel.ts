@@ -64,6 +64,8 @@ export class Channel extends Timer implements Connections, BalancerEvents {
   /** The resolver's, as it was given, and what is wrong with it. */
   #given: unknown = undefined;
   #configError: Error | null = null;
+  /** Whether there has been none to go by yet: what was given was wrong from the start. */
+  #unconfigured = false;
   /** Whether those that are being opened for the first time keep their turn. */
   #patient = true;
   /** When that ends, once there is an address. */
@@ -268,25 +270,29 @@ export class Channel extends Timer implements Connections, BalancerEvents {
     if (this.#patientUntil === Infinity && endpoints.length > 0) {
       this.#patientUntil = this.#time.clock.now() + START_PATIENCE_MS;
     }
-    this.#balancer.update(endpoints);
+    // "The client … treats the resolution attempt as having failed" (gRFC A21).
+    this.#balancer.update(this.#unconfigured ? [] : endpoints);
     this.onState();
     if (this.#waiting.size > 0) this.#settleSoon();
   }
 
   /** Takes what the resolver says of the service config; while it is wrong the one before counts. */
   #configure(given: unknown): void {
+    const first = this.#unknown || this.#unconfigured;
     this.#given = given;
     this.#unknown = false;
     this.#configError = null;
+    this.#unconfigured = false;
     try {
       const found = given === undefined || given === null
         ? null
-        : parseServiceConfig(given as string | ServiceConfig, this.#settings.ownPolicies);
+        : parseServiceConfig(given as string | ServiceConfig, this.#settings.ownPolicies, false);
       this.#serviceConfig = found ?? this.#settings.serviceConfig;
       this.#balancer.reconfigure(this.#balancing());
       this.#onConfig(found);
     } catch (error) {
       this.#configError = error as Error;
+      this.#unconfigured = first && this.#settings.serviceConfig === null;
     }
   }
 
@@ -368,7 +374,7 @@ export class Channel extends Timer implements Connections, BalancerEvents {
 
   #failure(): ConnectError {
     if (this.#closed) return closedError();
-    const { error } = this.#lookups;
+    const error = this.#lookups.error ?? this.#configError;
     const { turns } = this.#balancer;
     if (turns.length === 0) {
       return unavailable(

@@ -42,18 +42,19 @@ const FIELDS: readonly (keyof ServiceConfig)[] = [
 const NO_NAMES: ReadonlySet<string> = new Set();
 
 /**
- * Reads a service config. Fields of JSON text that are not known are skipped, as gRFC A21 asks: it may be
- * written for other clients, too. An object is written for this one: they are refused. `ownPolicies`
- * are the names of balancing policies beside those of gRPC.
+ * Reads a service config. `ownPolicies` are the names of balancing policies beside those of gRPC.
+ *
+ * @param strict Whether fields that are not known are refused. gRFC A21 asks to skip them, as configs
+ * are written for other clients, too; by default an object is taken to be written for this one.
  *
  * @throws {ServiceConfigError} If it is wrong: then nothing of it counts.
  */
 export function parseServiceConfig(
   config: string | ServiceConfig,
   ownPolicies: ReadonlySet<string> = NO_NAMES,
+  strict: boolean = typeof config !== "string",
 ): ServiceSettings {
-  const text = typeof config === "string";
-  const root = new ConfigValue(text ? fromJson(config) : config, "", !text);
+  const root = new ConfigValue(typeof config === "string" ? fromJson(config) : config, "", strict);
   root.object(FIELDS);
   const policies = root.field("loadBalancingConfig");
   const policy = root.field("loadBalancingPolicy");
