@@ -70,6 +70,7 @@ export { type CallOptions, WAIT_FOR_READY } from "./client/call_options.ts";
 export { code, codeName } from "./wire/code.ts";
 export { CALL, type CallInfo } from "./wire/call_info.ts";
 export { uncompressed, wasCompressed } from "./wire/compressed_messages.ts";
+export { callOptions, detached } from "./wire/propagation.ts";
 export { CallContext } from "./wire/call_context.ts";
 export { bearerAuth } from "./interceptors/bearer_auth.ts";
 export { callLog, type CallRecord } from "./interceptors/call_log.ts";

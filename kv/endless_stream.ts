@@ -4,7 +4,12 @@
  *
  * @module
  */
-import { type CallOptions as GrpcCallOptions, type CallStream, code } from "../grpc/mod.ts";
+import {
+  type CallOptions as GrpcCallOptions,
+  type CallStream,
+  code,
+  detached,
+} from "../grpc/mod.ts";
 import { reopenDelay } from "./backoff.ts";
 import { type Calls, MAX_RENEWALS } from "./calls.ts";
 import { KvError } from "./errors.ts";
@@ -64,9 +69,9 @@ export class EndlessStream<Input, Output> {
     return this.#call !== null;
   }
 
-  /** Opens it, unless it is open or being opened. */
+  /** Opens it, unless it is open or being opened. It is not of the call that needs it first. */
   start(): void {
-    if (this.#owner.wanted && !this.closed) this.#loop ??= this.#run();
+    if (this.#owner.wanted && !this.closed) this.#loop ??= detached(() => this.#run());
   }
 
   /** Sends a message, if it is open. */

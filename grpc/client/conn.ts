@@ -7,6 +7,8 @@ import type {
 import type { ContextValues, StreamResponse, Transport, UnaryResponse } from "@connectrpc/connect";
 import { checkTime, SYSTEM_TIME, type Time } from "../../http/engine.ts";
 import { methodFor } from "../wire/method.ts";
+import type { CallContext } from "../wire/call_context.ts";
+import { callAround, callOptions } from "../wire/propagation.ts";
 import type { CallOptions } from "./call_options.ts";
 import { Channel, closedError } from "./channel.ts";
 import { handled, rejectSoon } from "./handled.ts";
@@ -145,12 +147,14 @@ export class Conn implements Transport, AsyncDisposable {
     return call;
   }
 
-  /** The options with this client's default deadline. */
+  /** The options with this client's default deadline, and those of the call they are made for. */
   #withDefaults(options: CallOptions): CallOptions {
     const { defaultTimeout } = this.#settings;
-    return options.timeout !== undefined || defaultTimeout === Infinity
+    const given = options.timeout !== undefined || defaultTimeout === Infinity
       ? options
       : { ...options, timeout: defaultTimeout };
+    const around = callAround();
+    return around === undefined ? given : within(around, given);
   }
 
   /** Connect's way of making a unary call. */
@@ -256,6 +260,16 @@ export class Conn implements Transport, AsyncDisposable {
       this.#targets.map(({ text }) => text).join(", ") || "by a resolver"
     } }`;
   }
+}
+
+/** Options of a call made for another: they end with it, and by its deadline. */
+function within(around: CallContext, options: CallOptions): CallOptions {
+  const { signal, timeout = Infinity } = callOptions(around);
+  return {
+    ...options,
+    timeout: Math.min(options.timeout ?? Infinity, timeout),
+    signal: options.signal === undefined ? signal : AbortSignal.any([options.signal, signal]),
+  };
 }
 
 /**

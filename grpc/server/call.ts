@@ -11,10 +11,11 @@ import {
 } from "../../http/engine.ts";
 import type { Codec } from "../codec/mod.ts";
 import { type BegunMessages, begunMessagesOf } from "../wire/begun_messages.ts";
-import { type Call, callContext } from "../wire/call_context.ts";
+import { type Call, type CallContext, callContext } from "../wire/call_context.ts";
 import { tellHandlerError } from "../wire/handler_error.ts";
 import { MessageQueue } from "../wire/message_queue.ts";
 import { readMetadata } from "../wire/metadata.ts";
+import { runFor } from "../wire/propagation.ts";
 import type { Method } from "../wire/method.ts";
 import { lastField, toStatusError } from "../wire/status.ts";
 import { followCall, type FollowedServerCall } from "../telemetry/server_call.ts";
@@ -157,10 +158,12 @@ export class ServerCall extends ReplyStream implements Call {
       this.#rejected(head.rejection);
       return this.reject(head.rejection, end);
     }
-    if (head.timeoutMs >= 0) {
-      this.#deadline = this.#host.time.clock.now() + head.timeoutMs;
-      if (head.timeoutMs === 0) return this.#failLate();
-      this.#wake(head.timeoutMs);
+    const { defaultTimeout, maxTimeout } = this.settings;
+    const timeout = head.timeoutMs < 0 ? defaultTimeout : Math.min(head.timeoutMs, maxTimeout);
+    if (timeout !== Infinity) {
+      this.#deadline = this.#host.time.clock.now() + timeout;
+      if (timeout === 0) return this.#failLate();
+      this.#wake(timeout);
     }
     if (!this.method.clientStreams) {
       if (!end) this.#watchRequest(0);
@@ -336,14 +339,20 @@ export class ServerCall extends ReplyStream implements Call {
     }
     this.handlerStarted();
     this.#handling = true;
-    if (this.#followed === null) this.#handle(request);
-    else this.#followed.run(() => this.#handle(request));
+    if (this.#followed === null) this.#serve(request);
+    else this.#followed.run(() => this.#serve(request));
   }
 
-  #handle(request: object): void {
+  #serve(request: object): void {
+    const context = callContext(this);
+    if (this.settings.propagate) runFor(context, () => this.#handle(request, context));
+    else this.#handle(request, context);
+  }
+
+  #handle(request: object, context: CallContext): void {
     let result: unknown;
     try {
-      result = this.#head.route!.handler!(request, callContext(this));
+      result = this.#head.route!.handler!(request, context);
       if (!this.method.serverStreams && isThenable(result)) {
         result.then(
           (message) => this.#reply(message),

@@ -4,6 +4,7 @@ import {
   checkBoolean,
   checkCallback,
   checkCount,
+  checkTime,
   type ExchangeRouter,
   type FieldBlock,
   h2,
@@ -65,6 +66,19 @@ export interface CallSettings {
    * is outermost, and those of the registrar and of the service come behind them.
    */
   readonly interceptors?: readonly Interceptor[];
+  /** Milliseconds of calls that bring no deadline. @default {maxTimeout} */
+  readonly defaultTimeout?: number;
+  /**
+   * Milliseconds any call may take: a later deadline becomes this one. A call that is still at work then
+   * ends with DEADLINE_EXCEEDED. @default {Infinity}
+   */
+  readonly maxTimeout?: number;
+  /**
+   * Calls that a handler makes by clients of this library, at once or later, keep to the deadline of the
+   * call it serves, and are cancelled with it. {@linkcode detached} makes one that does not.
+   * @default {false}
+   */
+  readonly propagate?: boolean;
   /**
    * Spans and metrics of the calls, by OpenTelemetry: true, false, or makers of one's own. Not given,
    * calls are shown if their server's requests are: without an option there, if a provider is
@@ -81,6 +95,9 @@ export const CALL_SETTING_NAMES = {
   encoding: true,
   onError: true,
   interceptors: true,
+  defaultTimeout: true,
+  maxTimeout: true,
+  propagate: true,
   telemetry: true,
 } as const satisfies { readonly [K in keyof Required<CallSettings>]: true };
 
@@ -92,6 +109,15 @@ export function checkCallSettings(what: string, settings: CallSettings): void {
   checkEncoding(what, settings.encoding);
   checkCallback(what, "onError", settings.onError);
   interceptorsOf(what, settings.interceptors);
+  checkBoolean(what, "propagate", settings.propagate);
+  const { maxTimeout = Infinity, defaultTimeout = maxTimeout } = settings;
+  checkTime(what, "maxTimeout", maxTimeout, 1);
+  checkTime(what, "defaultTimeout", defaultTimeout, 1);
+  if (defaultTimeout > maxTimeout) {
+    throw new TypeError(
+      `Cannot ${what} as defaultTimeout must be at most maxTimeout, ${maxTimeout}: current value is ${defaultTimeout}`,
+    );
+  }
   checkRpcTelemetry(what, settings.telemetry);
 }
 
@@ -137,6 +163,9 @@ export class CallRouter implements ExchangeRouter {
       compress: settings.compress ?? false,
       encoding: settings.encoding,
       onError: settings.onError,
+      defaultTimeout: settings.defaultTimeout ?? settings.maxTimeout ?? Infinity,
+      maxTimeout: settings.maxTimeout ?? Infinity,
+      propagate: settings.propagate ?? false,
       telemetry: settings.telemetry === undefined
         ? undefined
         : rpcTelemetryOf("serve calls", settings.telemetry),

@@ -26,6 +26,11 @@ export interface ServerCallSettings {
   readonly compress: boolean;
   /** The encoding to use if the client accepts it. */
   readonly encoding: Encoding | undefined;
+  /** Milliseconds, or Infinity. See `CallSettings`. */
+  readonly defaultTimeout: number;
+  readonly maxTimeout: number;
+  /** Whether calls of handlers keep to the deadline and the end of theirs. */
+  readonly propagate: boolean;
   /** See `CallSettings.onError`. */
   readonly onError: CallErrorListener;
   /** How calls are shown; undefined: as the server's requests are. */

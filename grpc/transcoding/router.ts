@@ -32,6 +32,11 @@ interface SharedSettings {
   readonly cors: readonly string[];
   readonly registry: Registry | undefined;
   readonly onError: CallErrorListener;
+  /** Milliseconds, or Infinity. See `CallSettings`. */
+  readonly defaultTimeout: number;
+  readonly maxTimeout: number;
+  /** Whether calls of handlers keep to the deadline and the end of theirs. */
+  readonly propagate: boolean;
   /** How calls are shown; undefined: as the server's requests are. */
   readonly telemetry: RpcTelemetry | null | undefined;
 }
@@ -141,7 +146,7 @@ export class TranscodingRouter {
   #run(route: Route): Run {
     let run = this.#runs.get(route);
     if (run === undefined) {
-      run = implementation(route, this.#settings.onError) as Run;
+      run = implementation(route, this.#settings) as Run;
       this.#runs.set(route, run);
     }
     return run;

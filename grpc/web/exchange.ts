@@ -4,9 +4,16 @@ import type { Time } from "../../http/engine.ts";
 import { HeadersTooLargeError, type ServerStream } from "../../http/mod.ts";
 import { chooseEncoding, type Encoding, encodingNames } from "../wire/compression.ts";
 import type { ServerErrorListener } from "../wire/handler_error.ts";
+import type { Method } from "../wire/method.ts";
 import { limitTimeouts } from "../wire/timeout.ts";
 import { expose } from "./cors.ts";
-import { isEnveloped, messagePieces, wholeBody, withCallErrors } from "./request_body.ts";
+import {
+  isEnveloped,
+  messagePieces,
+  onlyPiece,
+  wholeBody,
+  withCallErrors,
+} from "./request_body.ts";
 import { binaryType, decodeText, encodeText, isWebText, textType } from "../wire/web_text.ts";
 
 /** Fields that responses need to be understood. */
@@ -87,6 +94,7 @@ export class Exchange implements CallExchange {
 
   constructor(
     stream: ServerStream,
+    method: Method,
     settings: ExchangeSettings,
     onError: ServerErrorListener,
     time: Time,
@@ -101,9 +109,10 @@ export class Exchange implements CallExchange {
     this.#text = isWebText(type);
     const bytes = withCallErrors(stream);
     const decoded = this.#text ? decodeText(bytes) : bytes;
-    this.body = isEnveloped(type)
+    const pieces = isEnveloped(type)
       ? messagePieces(decoded, maxReceiveSize)
       : wholeBody(decoded, maxReceiveSize);
+    this.body = method.clientStreams ? pieces : onlyPiece(pieces);
     if (this.#text) header.set("content-type", binaryType(type!));
     // Connect would reserve what it announces; HTTP has it checked already.
     header.delete("content-length");

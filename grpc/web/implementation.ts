@@ -1,18 +1,39 @@
 import { Code, ConnectError, type HandlerContext } from "@connectrpc/connect";
 import { abortable } from "@std/async";
 import { ready } from "../../http/engine.ts";
-import { callContext } from "../wire/call_context.ts";
+import { type CallContext, callContext } from "../wire/call_context.ts";
 import type { CallErrorListener } from "../wire/handler_error.ts";
 import type { Method } from "../wire/method.ts";
+import { runFor } from "../wire/propagation.ts";
 import type { Route } from "../wire/route.ts";
 import { toStatusError } from "../wire/status.ts";
 import { WebCall } from "./call.ts";
 
+/** Settings of the server that handlers are run by. */
+interface HandlerSettings {
+  /** See `CallSettings.onError`. */
+  readonly onError: CallErrorListener;
+  /** Milliseconds, or Infinity. See `CallSettings`. */
+  readonly defaultTimeout: number;
+  readonly maxTimeout: number;
+  /** Whether calls of handlers keep to the deadline and the end of theirs. */
+  readonly propagate: boolean;
+}
+
 /** A registered handler as Connect calls it: it ends with its deadline, and its errors stay ours. */
-export function implementation(route: Route, onError: CallErrorListener): unknown {
+export function implementation(route: Route, settings: HandlerSettings): unknown {
   const { method, handler } = route;
-  // Interceptors may set a deadline: then the call's own signal tells of its end.
-  const signalOf = route.interceptors.length > 0
+  const { onError, defaultTimeout, maxTimeout, propagate } = settings;
+  const limits = Math.min(defaultTimeout, maxTimeout) !== Infinity;
+  const limited = (call: WebCall): WebCall => {
+    if (limits) call.limit(call.remainingMs() === undefined ? defaultTimeout : maxTimeout);
+    return call;
+  };
+  const run: <T>(context: CallContext, code: () => T) => T = propagate
+    ? runFor
+    : (_, code) => code();
+  // The server and interceptors may set a deadline: then the call's own signal tells of its end.
+  const signalOf = limits || route.interceptors.length > 0
     ? (call: WebCall): AbortSignal => call.signal
     : (_: WebCall, context: HandlerContext): AbortSignal => context.signal;
   if (handler === undefined) {
@@ -22,10 +43,11 @@ export function implementation(route: Route, onError: CallErrorListener): unknow
   }
   if (!method.serverStreams) {
     return async (request: unknown, context: HandlerContext): Promise<unknown> => {
-      const call = new WebCall(method, context, onError);
+      const call = limited(new WebCall(method, context, onError));
       const signal = signalOf(call, context);
+      const own = callContext(call);
       try {
-        const result = handler(quietRequests(request, method), callContext(call));
+        const result = run(own, () => handler(quietRequests(request, method), own));
         const message = await abortable(Promise.resolve(result), signal);
         const reply = checked(message, method);
         call.commit();
@@ -39,11 +61,12 @@ export function implementation(route: Route, onError: CallErrorListener): unknow
     };
   }
   return async function* (request: unknown, context: HandlerContext): AsyncGenerator<unknown> {
-    const call = new WebCall(method, context, onError);
+    const call = limited(new WebCall(method, context, onError));
     const signal = signalOf(call, context);
+    const own = callContext(call);
     let responses: AsyncIterator<unknown> | null = null;
     try {
-      const given = handler(quietRequests(request, method), callContext(call));
+      const given = run(own, () => handler(quietRequests(request, method), own));
       const result = await abortable(Promise.resolve(given), signal);
       if (result === null || typeof result !== "object" || !(Symbol.asyncIterator in result)) {
         throw new TypeError(
@@ -53,7 +76,7 @@ export function implementation(route: Route, onError: CallErrorListener): unknow
       const source = responses = (result as AsyncIterable<unknown>)[Symbol.asyncIterator]();
       for (;;) {
         const { done, value } = await abortable(
-          step(source, () => responses = null),
+          run(own, () => step(source, () => responses = null)),
           signal,
         );
         if (done) break;

@@ -67,6 +67,21 @@ export async function* messagePieces(
   else if (seen > 0) yield prefix.subarray(0, seen);
 }
 
+/**
+ * The pieces of a body that has one, given when the body has ended or a second has come: only a body
+ * that was read to its end tells of a client that leaves.
+ */
+export async function* onlyPiece(
+  pieces: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array | null = null;
+  for await (const piece of pieces) {
+    if (held !== null) yield held;
+    held = piece;
+  }
+  if (held !== null) yield held;
+}
+
 /** A body whose faults are errors of the call. */
 export async function* withCallErrors(
   source: AsyncIterable<Uint8Array>,

@@ -42,6 +42,11 @@ interface WebCallSettings {
   readonly cors: readonly string[];
   /** Types of `Any` in JSON, besides those the service's file knows. */
   readonly registry: Registry | undefined;
+  /** Milliseconds, or Infinity. See `CallSettings`. */
+  readonly defaultTimeout: number;
+  readonly maxTimeout: number;
+  /** Whether calls of handlers keep to the deadline and the end of theirs. */
+  readonly propagate: boolean;
   /** See `CallSettings.onError`. */
   readonly onError: CallErrorListener;
   /** How calls are shown; undefined: as the server's requests are. */
@@ -95,7 +100,7 @@ export class WebRouter {
     if (route === undefined) return null;
     if (stream.method === "OPTIONS") return this.#preflight(stream);
     const handler = this.#handler(route);
-    const exchange = new Exchange(stream, this.#settings, onError, time);
+    const exchange = new Exchange(stream, route.method, this.#settings, onError, time);
     if (watch === null && !this.#settings.telemetry) return this.#serve(handler, exchange);
     return this.#serveFollowed(handler, exchange, route, watch);
   }
@@ -160,7 +165,7 @@ export class WebRouter {
       const { desc } = route.method;
       const router = createConnectRouter(this.#options).rpc(
         desc,
-        implementation(route, this.#settings.onError) as never,
+        implementation(route, this.#settings) as never,
         { jsonOptions: { registry: this.#registry(desc) } },
       );
       this.#handlers.set(route, handler = router.handlers[0]!);

@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { detached } from "../../grpc/mod.ts";
 import { quiet } from "../../http/engine.ts";
 import type { Clock } from "../clock.ts";
 import type { Credentials } from "../credentials.ts";
@@ -69,7 +70,7 @@ export class TokenKeeper implements Credentials {
 
   #renew(): Promise<string | undefined> {
     return this.#fetching ??= quiet(
-      this.#fetch().then((token) => {
+      detached(this.#fetch).then((token) => {
         this.#held = this.#hold(token);
         return token;
       }).catch((error) => {

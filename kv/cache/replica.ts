@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { code } from "../../grpc/mod.ts";
+import { code, detached } from "../../grpc/mod.ts";
 import { quiet } from "../../http/engine.ts";
 import { reopenDelay } from "../backoff.ts";
 import { binaryOf, bytesOf } from "../binary.ts";
@@ -68,7 +68,7 @@ export class Replica {
     this.signal = this.#closing.signal;
     this.#pace = new WatchPace(options.clock, this.signal);
     quiet(this.#ready.promise);
-    this.#loop = this.#run();
+    this.#loop = detached(() => this.#run());
   }
 
   /** Resolves when all keys were read and are followed. */
