@@ -3,7 +3,7 @@ import { tell } from "../../http/engine.ts";
 import type { MethodSettings } from "../config/method_settings.ts";
 import type { Attempt, AttemptEvents } from "../wire/attempt.ts";
 import { isUncompressed, uncompressed } from "../wire/compressed_messages.ts";
-import { compress, type Encoding, encodingNames, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
+import { compress, type Encoding, encodingNames } from "../wire/compression.ts";
 import { DEFAULT_MAX_RECEIVE_SIZE } from "../wire/message_stream.ts";
 import { readMetadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
@@ -220,7 +220,7 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
 
   /** Sends an encoded request; the only one of its method ends the request side. */
   protected send(attempt: Attempt, bytes: Uint8Array): Promise<void> | undefined {
-    const encoding = bytes.length >= MIN_COMPRESS_SIZE && !isUncompressed(bytes)
+    const encoding = bytes.length >= this.host.compressMinSize && !isUncompressed(bytes)
       ? this.#encoding
       : null;
     return attempt.sendMessage(

@@ -61,6 +61,8 @@ export interface CallHost {
   readonly maxKept: number;
   /** Whether large requests are compressed. */
   readonly compress: boolean;
+  /** Bytes from which on they are large. */
+  readonly compressMinSize: number;
   /** Follows a call that begins; undefined: nobody does. */
   readonly follow: ((method: Method) => FollowedClientCall) | undefined;
   /** Encoding of requests that are compressed. */

@@ -66,7 +66,7 @@ export class Conn implements Transport, AsyncDisposable {
   /** See {@linkcode newClient}. */
   constructor(options: ClientOptions) {
     const settings = settingsOf(options);
-    const { maxReceiveSize, maxSendSize, compress, encoding } = settings;
+    const { maxReceiveSize, maxSendSize, compress, compressMinSize, encoding } = settings;
     const { interceptors, serviceConfig, retry, telemetry } = settings;
     const time = times.get(options) ?? SYSTEM_TIME;
     const { web } = settings;
@@ -95,6 +95,7 @@ export class Conn implements Transport, AsyncDisposable {
       maxSendSize,
       maxKept: retry.bufferSize,
       compress,
+      compressMinSize,
       follow: telemetry === null
         ? undefined
         : (method) => new FollowedClientCall(telemetry, followed, method),

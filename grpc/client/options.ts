@@ -30,7 +30,7 @@ import {
   rpcTelemetryOf,
   type RpcTelemetryOptions,
 } from "../telemetry/options.ts";
-import { checkEncoding, type Encoding } from "../wire/compression.ts";
+import { checkEncoding, type Encoding, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
 import { interceptorsOf } from "../wire/intercept.ts";
 import { parseServiceConfig, type ServiceSettings } from "../config/parse.ts";
 import type { ServiceConfig } from "../config/service_config.ts";
@@ -96,11 +96,13 @@ export interface ClientOptions extends ProtocolOptions {
   /** Bytes a sent message may have. @default {Infinity} */
   readonly maxSendSize?: number;
   /**
-   * Compress requests of 1 KiB and more. A server that says it does not understand the encoding gets
+   * Compress requests of {@linkcode compressMinSize} bytes and more. A server that says it does not understand the encoding gets
    * them uncompressed from then on.
    * @default {false}
    */
   readonly compress?: boolean;
+  /** Bytes from which on requests are compressed. @default {1024} */
+  readonly compressMinSize?: number;
   /** Encoding of compressed requests. @default {"gzip"} */
   readonly encoding?: "gzip" | "deflate" | "zstd";
   /**
@@ -174,6 +176,7 @@ export interface Settings {
   readonly maxReceiveSize: number | null;
   readonly maxSendSize: number;
   readonly compress: boolean;
+  readonly compressMinSize: number;
   readonly encoding: Encoding;
   readonly defaultTimeout: number;
   /** Null: none was given. */
@@ -205,6 +208,7 @@ export const CLIENT_OPTIONS: readonly string[] = optionNames<ClientOptions>({
   maxReceiveSize: true,
   maxSendSize: true,
   compress: true,
+  compressMinSize: true,
   encoding: true,
   connectTimeout: true,
   keepalive: true,
@@ -245,6 +249,7 @@ export function settingsOf(options: ClientOptions): Settings {
   checkCallback(WHAT, "lookup", lookup);
   checkCallback(WHAT, "onConnection", options.onConnection);
   checkBoolean(WHAT, "compress", options.compress);
+  checkCount(WHAT, "compressMinSize", options.compressMinSize, 0, Infinity);
   checkEncoding(WHAT, options.encoding);
   checkText(WHAT, "userAgent", options.userAgent);
   checkCount(WHAT, "maxReceiveSize", options.maxReceiveSize, 1, Infinity);
@@ -295,6 +300,7 @@ export function settingsOf(options: ClientOptions): Settings {
     maxReceiveSize: options.maxReceiveSize ?? null,
     maxSendSize: options.maxSendSize ?? Infinity,
     compress: options.compress ?? false,
+    compressMinSize: options.compressMinSize ?? MIN_COMPRESS_SIZE,
     encoding: options.encoding ?? "gzip",
     defaultTimeout: limit("defaultTimeout", options.defaultTimeout) ?? Infinity,
     serviceConfig: options.serviceConfig === undefined

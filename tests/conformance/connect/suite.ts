@@ -22,6 +22,7 @@ export const SUITES: readonly Suite[] = [
   { mode: "server", config: "grpc", leastCases: 900 },
   { mode: "client", config: "grpc", leastCases: 1000 },
   { mode: "server", config: "web", leastCases: 5700 },
+  { mode: "client", config: "web", leastCases: 7000 },
 ];
 
 /** How a suite went. */
