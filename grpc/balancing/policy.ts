@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkText, shownValue } from "../../http/engine.ts";
+import { checkText, refusePromise, shownValue } from "../../http/engine.ts";
 import { ConfigValue } from "../config/config_value.ts";
 import { type LoadBalancing, loadBalancingOf } from "../config/load_balancing.ts";
 import type { LoadBalancingConfig } from "../config/service_config.ts";
@@ -252,6 +252,7 @@ class Own implements Chooser {
   readonly #policy: Policy;
   #picker: Picker | null = null;
   #version = -1;
+  #fault: unknown = null;
 
   constructor(policy: Policy) {
     this.#policy = policy;
@@ -265,11 +266,15 @@ class Own implements Chooser {
   ): Backend | null {
     if (ready.length === 0) return null;
     if (version !== this.#version) {
-      this.#picker = this.#policy.picker(ready);
+      this.#picker = null;
       this.#version = version;
+      this.#picker = this.#made(ready);
     }
-    const chosen = this.#picker!.pick(call);
+    // One that could not be made is made again when there are other servers.
+    if (this.#picker === null) throw this.#fault;
+    const chosen = this.#picker.pick(call);
     if (chosen === null) return null;
+    refusePromise("choose a server", `pick of ${this.#policy.name}`, chosen);
     const at = ready.indexOf(chosen as Backend);
     if (at < 0) {
       throw new TypeError(
@@ -277,6 +282,18 @@ class Own implements Chooser {
       );
     }
     return withRoom(ready, at, after);
+  }
+
+  #made(ready: readonly Backend[]): Picker {
+    try {
+      const picker = this.#policy.picker(ready);
+      refusePromise("choose a server", `picker of ${this.#policy.name}`, picker);
+      if (typeof picker?.pick === "function") return picker;
+      throw new TypeError(`picker of ${this.#policy.name} must give an object with pick()`);
+    } catch (error) {
+      this.#fault = error;
+      throw error;
+    }
   }
 
   changed(): void {

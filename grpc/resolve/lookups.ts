@@ -112,6 +112,7 @@ export class Lookups {
       endpoints: [],
       ...this.#options,
       steady: false,
+      frozen: false,
     };
   }
 
@@ -128,6 +129,7 @@ export class Lookups {
       interval: file ? FILE_INTERVAL_MS : this.#options.interval,
       minInterval: file ? FILE_INTERVAL_MS : this.#options.minInterval,
       steady: target.kind === "dns" || target.kind === "srv",
+      frozen: file,
     };
   }
 

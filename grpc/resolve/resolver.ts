@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { checkOptions, optionNames, shownValue } from "../../http/engine.ts";
+import { checkOptions, optionNames, refusePromise, shownValue } from "../../http/engine.ts";
 import type { AddressNames } from "./address.ts";
 import { type Endpoint, type KnownEndpoint, readEndpoints } from "./endpoint.ts";
 
@@ -68,6 +68,7 @@ export function readResolution(given: unknown, names?: AddressNames): FoundServe
 /** The iteration of a resolver. Throws what it throws, and `TypeError` if it gives none. */
 export function iterate(resolver: Resolver, context: ResolverContext): AsyncIterator<unknown> {
   const lists = typeof resolver === "function" ? resolver(context) : resolver;
+  refusePromise("resolve", "the resolver", lists);
   if (!isAsyncIterable(lists)) {
     throw new TypeError(
       `Cannot resolve as the resolver must give an async iterable: got ${shownValue(lists)}`,

@@ -41,6 +41,8 @@ export interface Origin {
   readonly minInterval: number;
   /** Whether endpoints that are found again keep their places. */
   readonly steady: boolean;
+  /** Whether a list that is the same object has not changed. */
+  readonly frozen: boolean;
 }
 
 /** One run through the lists of a resolver. */
@@ -171,7 +173,7 @@ export class Source extends Timer {
   #take(given: unknown): void {
     this.#run?.limit.stop();
     // A list that has not changed is not read again.
-    if (given !== this.#given || this.#failures > 0) {
+    if (!this.origin.frozen || given !== this.#given) {
       const { endpoints, serviceConfig }: FoundServers = readResolution(given, this.origin.names);
       this.endpoints = this.origin.steady ? inOldOrder(endpoints, this.endpoints) : endpoints;
       this.serviceConfig = serviceConfig;

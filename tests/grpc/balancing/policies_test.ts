@@ -230,13 +230,26 @@ Deno.test("what a policy of one's own throws ends the call, and nothing else", a
   }
 });
 
-Deno.test("a policy of one's own whose picker is none fails calls with the policy's name", async () => {
+Deno.test("a policy of one's own that makes no picker, or waits for one, fails calls with its name", async () => {
   await using greeters = new Greeters();
   const a = greeters.start("a").addr;
-  const policy = { name: "broken", picker: () => null } as unknown as grpc.Policy;
-  const { conn, greeter } = connect([a], { policy });
-  await using _conn = conn;
-  assertEquals(await codeOf(greeter.SayHello({})), Code.Internal);
+  const pickers: readonly (() => unknown)[] = [
+    () => null,
+    () => ({}),
+    () => Promise.reject(new Error("later")),
+    () => ({ pick: () => Promise.reject(new Error("later")) }),
+    () => {
+      throw new Error("no picker");
+    },
+  ];
+  for (const picker of pickers) {
+    const { conn, greeter } = connect([a], { policy: { name: "broken", picker } as grpc.Policy });
+    await using _conn = conn;
+    for (let i = 0; i < 2; i++) {
+      assertEquals(await codeOf(greeter.SayHello({})), Code.Internal);
+      assertEquals(await codeOf(greeter.Chat()), Code.Internal);
+    }
+  }
 });
 
 Deno.test("the state of a client is told as it changes, and ends with SHUTDOWN", async () => {

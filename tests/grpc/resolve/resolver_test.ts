@@ -132,6 +132,11 @@ const NO_LISTS: Readonly<Record<string, grpc.Resolver>> = {
     throw new Error("not today");
   },
   "gives no async iterable": (() => 5) as never,
+  "is an async function": (async () => {
+    await 1;
+    return ["127.0.0.1:1"];
+  }) as never,
+  "is an async function that rejects": (() => Promise.reject(new Error("later"))) as never,
   "gives null": async function* () {
     yield null as never;
   },
@@ -198,6 +203,20 @@ for (const [name, resolver] of Object.entries(NO_LISTS)) {
     assertEquals(conn.state, "TRANSIENT_FAILURE");
   });
 }
+
+Deno.test("a list that a resolver changes and gives again is a new one", async () => {
+  await using greeters = new Greeters();
+  const [a, b] = ["a", "b"].map((name) => greeters.start(name).addr);
+  const list = [a!];
+  const { clock, conn, greeter } = connect(async function* () {
+    yield list;
+  }, { resolve: { interval: 1000 } });
+  await using _conn = conn;
+  assertEquals(await names(greeter, 1), "a");
+  list[0] = b!;
+  await clock.advance(1100);
+  assertEquals(await names(greeter, 1, { waitForReady: true }), "b");
+});
 
 Deno.test("a resolver that never gives a list is given up after a while, and told so", async () => {
   const signals: AbortSignal[] = [];
