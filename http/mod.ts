@@ -5,7 +5,7 @@
  *
  * ```text
  * mod  engine   the doors: names for users, and for grpc and kv
- * workers   a server on every core
+ * workers  debug   a server on every core; a page that shows one at work
  * client  server   a request from options to an answer; a connection from accept to drain
  * h1  h2  websocket   the protocols, without a role
  * telemetry   spans, metrics and carried contexts, by OpenTelemetry
@@ -58,6 +58,7 @@ export { serve, WorkerPool, type WorkerStats } from "./workers/pool.ts";
 export { type WorkersOptions } from "./workers/options.ts";
 export { MessageError } from "./message/message_error.ts";
 export { type Query } from "./message/query.ts";
+export { debugPage, type DebugPageOptions } from "./debug/debug_page.ts";
 export { fetchHandler, type FetchHandlerOptions } from "./server/serve_deno.ts";
 export { ServerStream } from "./server/stream.ts";
 export { type WebSocketConnection } from "./websocket/front.ts";

@@ -119,6 +119,10 @@ const DOORS: Record<string, Door | readonly Door[]> = {
     (bag) => closed(http.newClient({ telemetry: bag })),
     (bag) => http.fetchHandler(() => {}, { telemetry: bag }),
   ],
+  "http.DebugPageOptions": async (bag) => {
+    await using server = http.listen({ addr, handler() {} });
+    http.debugPage(server, bag);
+  },
   "http.FetchHandlerOptions": (bag) => http.fetchHandler(() => {}, bag),
   "http.Http2Options": [
     (bag) => closed(http.newClient({ http2: bag })),

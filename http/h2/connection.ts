@@ -8,6 +8,7 @@ import { CLIENT_ABUSE_LIMITS, DEFAULT_ABUSE_LIMITS } from "./abuse.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import { tellError } from "../message/tell.ts";
 import type { ConnectionEvents, ConnectionOptions, RequestEvents } from "./connection_options.ts";
+import { type ConnectionView, streamViews } from "./connection_view.ts";
 import { DEFAULT_CONNECTION_WINDOW, DEFAULT_STREAM_WINDOW } from "./flow.ts";
 import { MAX_STREAM_ID, MIN_MAX_FRAME_SIZE, PREFACE } from "./frame.ts";
 import { FrameReader } from "./frame_reader.ts";
@@ -100,6 +101,18 @@ export class Connection {
   /** Streams not closed, by id. */
   get streams(): OpenStreams {
     return this.#streams.table.open;
+  }
+
+  /** The connection as it stands, with `mostStreams` of its streams at most. */
+  view(mostStreams: number): ConnectionView {
+    const { sender, windows, table } = this.#streams;
+    return {
+      sendWindow: sender.window,
+      receiveWindow: windows.window,
+      unread: windows.unreadBytes,
+      open: table.open.size,
+      streams: streamViews(table.open, mostStreams),
+    };
   }
 
   /** Milliseconds; the session sets it once per batch of input. */

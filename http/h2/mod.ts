@@ -13,6 +13,7 @@
  * incoming_frames  stream   what frames do; what a user extends
  * streams   how streams begin and end
  * connection_options  frame_sender  receive_windows  stream_table   limits; both directions; ids
+ * connection_view   a connection as others see it
  * stream_map
  * stream_record   what the engine knows of a stream
  * send_queue  receive_window
@@ -27,6 +28,7 @@ export { type AbuseLimits, DEFAULT_ABUSE_LIMITS } from "./abuse.ts";
 export { ErrorCode, errorCodeName } from "../message/error_code.ts";
 export { checkKeepalive, checkSessionOptions } from "./check_options.ts";
 export { Connection } from "./connection.ts";
+export { type ConnectionView } from "./connection_view.ts";
 export { type ConnectionOptions } from "./connection_options.ts";
 export { PREFACE } from "./frame.ts";
 export { RequestHead, ResponseHead, responseHead } from "./head.ts";

@@ -13,6 +13,7 @@ import { worked } from "../time/turn.ts";
 import { Deadline } from "../time/deadline.ts";
 import { ErrorCode } from "../message/error_code.ts";
 import { Connection } from "./connection.ts";
+import type { ConnectionView } from "./connection_view.ts";
 import type { ConnectionEvents, RequestEvents } from "./connection_options.ts";
 import {
   endsWithStreams,
@@ -168,6 +169,11 @@ export class Session implements ConnectionEvents, WriterEvents {
   /** Ends every stream. The peer is not told: end the connection as well. */
   failStreams(error: Error): void {
     this.#connection.failStreams(error);
+  }
+
+  /** The connection as it stands, with `mostStreams` of its streams at most. */
+  view(mostStreams: number): ConnectionView {
+    return this.#connection.view(mostStreams);
   }
 
   // ---- signs of life ---------------------------------------------------------------------------

@@ -92,6 +92,16 @@ export class ServerSession implements ExchangeConnection {
     );
   }
 
+  /** How many requests came, and whether one is at work. */
+  get view(): { requests: number; state: string } {
+    const state = this.#upgraded !== null
+      ? "upgraded"
+      : this.#current !== null
+      ? "at work"
+      : "idle";
+    return { requests: this.#requests, state };
+  }
+
   /** Serves the connection to its end. Never rejects. */
   async run(): Promise<void> {
     this.#time.timers.retain();

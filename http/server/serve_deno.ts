@@ -95,7 +95,7 @@ class Dispatcher {
     this.#router = checkMountable("make a handler", registrar);
     this.#compress = compress;
     this.#onError = onError;
-    this.#watch = watchOf(telemetryOf("make a handler", telemetry), true);
+    this.#watch = watchOf(telemetryOf("make a handler", telemetry), null, true);
   }
 
   /** Handlers at work now. */

@@ -25,6 +25,7 @@ import { ConnectionAge } from "./connection_age.ts";
 import { formatAddress } from "../net/address.ts";
 import type { HttpServer } from "./options.ts";
 import type { ServerStream } from "./stream.ts";
+import type { ClientView, ServerView } from "./server_view.ts";
 import { type ServerWatch, watchOf } from "./watch.ts";
 import { telemetryOf, type TelemetryOptions } from "../telemetry/telemetry.ts";
 import { Countdown } from "../time/countdown.ts";
@@ -69,7 +70,9 @@ export const NOT_FOUND: Handler = (stream: ServerStream): void => {
 
 /** Ends the connections of a server at once, all or those of one client by its `host:port`. */
 let cutConnections: (server: HttpServer, remoteAddr?: string) => void;
-export { cutConnections };
+/** A server seen from the side; null if it is none of this engine. */
+let viewOf: (server: unknown) => ServerView | null;
+export { cutConnections, viewOf };
 
 /** A running server. */
 export class Server implements AsyncDisposable {
@@ -82,7 +85,7 @@ export class Server implements AsyncDisposable {
   readonly #sniffing = new Map<Socket, { readonly deadline: Deadline; readonly since: number }>();
   readonly #h1 = new Set<ServerSession>();
   readonly #h2 = new Set<Session>();
-  readonly #host: ExchangeHost & HandlerHost;
+  readonly #host: ExchangeHost & Omit<HandlerHost, "watch"> & { watch: ServerWatch | null };
   #handlers = 0;
   #running = new Set<Promise<void>>();
   #closing: Promise<void> | null = null;
@@ -93,6 +96,7 @@ export class Server implements AsyncDisposable {
     cutConnections = (server, remoteAddr) => {
       if (server instanceof Server) server.#cut(remoteAddr);
     };
+    viewOf = (server) => server instanceof Server ? server.#view() : null;
   }
 
   /** See {@linkcode startServer}. */
@@ -126,7 +130,7 @@ export class Server implements AsyncDisposable {
       },
       handlerEnded: this.#handled,
       onError: options.onError,
-      watch: watchOf(telemetryOf("listen", options.telemetry), false),
+      watch: watchOf(telemetryOf("listen", options.telemetry), null, false),
     };
     this.#listener = openListener(
       { handshakeTimeout: this.#limits.handshakeTimeout, ...options },
@@ -340,6 +344,47 @@ export class Server implements AsyncDisposable {
     if (running === undefined) return undefined;
     this.#handlers++;
     return running.then(this.#handled);
+  }
+
+  #view(): ServerView {
+    const { addr } = this;
+    const connections = (): number => this.connections;
+    const handlers = (): number => this.handlers;
+    return {
+      addr,
+      get connections() {
+        return connections();
+      },
+      get handlers() {
+        return handlers();
+      },
+      now: () => this.#time.clock.now(),
+      recorder: (make) => {
+        const { watch } = this.#host;
+        const recorder = (watch?.recorder ?? null) as ReturnType<typeof make> | null;
+        if (recorder !== null) return recorder;
+        const made = make();
+        this.#host.watch = watchOf(watch?.telemetry ?? null, made, false);
+        return made;
+      },
+      clients: (mostClients, mostStreams) => this.#clients(mostClients, mostStreams),
+    };
+  }
+
+  #clients(mostClients: number, mostStreams: number): ClientView[] {
+    const views: ClientView[] = [];
+    const add = ({ remoteAddr, tls }: Socket, carries: ClientView["carries"]): void => {
+      views.push({ peer: formatAddress(remoteAddr), tls: tls !== null, carries });
+    };
+    for (const session of this.#h2) {
+      if (views.length === mostClients) return views;
+      add(session.socket, { version: "HTTP/2", ...session.view(mostStreams) });
+    }
+    for (const session of this.#h1) {
+      if (views.length === mostClients) return views;
+      add(session.socket, { version: "HTTP/1.1", ...session.view });
+    }
+    return views;
   }
 
   #cut(remoteAddr: string | undefined): void {

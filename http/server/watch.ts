@@ -30,7 +30,11 @@ export interface ExchangeFollower {
   over(status: number, reason: unknown): void;
 }
 
-/** A server's followers by its options; null: nobody follows it. */
-export function watchOf(telemetry: Telemetry | null, onPlatform: boolean): ServerWatch | null {
-  return telemetry === null ? null : { telemetry, recorder: null, onPlatform };
+/** A server's followers; null: nobody follows it. */
+export function watchOf(
+  telemetry: Telemetry | null,
+  recorder: CallRecorder | null,
+  onPlatform: boolean,
+): ServerWatch | null {
+  return telemetry === null && recorder === null ? null : { telemetry, recorder, onPlatform };
 }

@@ -4,7 +4,7 @@ import { listen } from "@sluice/sluice/kv/server";
 import { loadDemo, registerDemo } from "../../examples/demo/service.ts";
 import { serveSite } from "../../examples/demo/site.ts";
 import { Etcd, findEtcd } from "../../support/etcd.ts";
-import { Browser, CHROMIUM, type Page, type View } from "../../support/browser.ts";
+import { Browser, CHROMIUM, CONTRAST, type Page, type View } from "../../support/browser.ts";
 import { peerTest } from "../../support/peers.ts";
 import { type Site, withSite } from "./site.ts";
 
@@ -272,34 +272,6 @@ pageTest(
     assertEquals(nameless, []);
   },
 );
-
-/** The least contrast of text on the page with what lies behind it, and where that is. */
-const CONTRAST = `(() => {
-  const context = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
-  const rgba = (color) => {
-    context.clearRect(0, 0, 1, 1);
-    context.fillStyle = color;
-    context.fillRect(0, 0, 1, 1);
-    return [...context.getImageData(0, 0, 1, 1).data];
-  };
-  const light = ([r, g, b]) => [r, g, b]
-    .map((part) => part / 255)
-    .map((part) => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
-    .reduce((sum, part, i) => sum + part * [0.2126, 0.7152, 0.0722][i], 0);
-  const behind = (one) => {
-    const color = rgba(getComputedStyle(one).backgroundColor);
-    return color[3] > 0 || one.parentElement === null ? color : behind(one.parentElement);
-  };
-  let least = [99, ""];
-  for (const one of document.querySelectorAll("body *")) {
-    const text = [...one.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== "");
-    if (!text || one.disabled || !one.checkVisibility() || one.closest("svg, noscript")) continue;
-    const [a, b] = [light(rgba(getComputedStyle(one).color)), light(behind(one))];
-    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
-    if (contrast < least[0]) least = [contrast, one.outerHTML.slice(0, 80)];
-  }
-  return least;
-})()`;
 
 pageTest(
   "the page is light or dark as the reader likes, and can be read in both",

@@ -34,9 +34,10 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 /** Rooms of each area, and the rooms of the same area that each may import. */
 const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   http: {
-    "mod.ts": "workers client server h2 websocket telemetry net message attempt.ts",
+    "mod.ts": "workers debug client server h2 websocket telemetry net message attempt.ts",
     "engine.ts": "workers client server h2 hpack telemetry coding net message time",
     workers: "server net message time",
+    debug: "server message",
     // Neither knows the other.
     client: "h1 h2 hpack telemetry coding net message time",
     server: "h1 h2 websocket hpack telemetry coding net message time",
