@@ -6,6 +6,7 @@
  *
  * ```text
  * mod   the door
+ * cli   the command
  * reflect   services learnt from their server
  * openapi   documents of what is served
  * client  server  interceptors   from a target to an answer, from a request to its handler, around both
@@ -112,3 +113,8 @@ export {
 } from "./client/service.ts";
 export type { ServiceIn, ServiceName } from "./wire/typed_file.ts";
 export { CallStream } from "./client/call_stream.ts";
+
+if (import.meta.main) {
+  const { main } = await import("./cli/command.ts");
+  await main();
+}

@@ -37,6 +37,8 @@ export interface ConnectionSettings {
   /** Milliseconds, or 0 for no limit. */
   readonly connectTimeout: number;
   readonly userAgent: string;
+  /** Authority of all requests; null for each address's own. */
+  readonly authority: string | null;
   readonly backoff: Required<BackoffOptions>;
   readonly lookup: Lookup | null;
   readonly session: h2.SessionOptions;
@@ -123,13 +125,13 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
   ) {
     super();
     this.#time = time;
-    const { tls, userAgent } = settings;
+    const { tls, userAgent, authority } = settings;
     this.address = address;
     this.#settings = settings;
     this.#events = events;
     this.#tls = tls === null ? null : { ...tls, serverName: tls.serverName ?? address.tlsName };
     const scheme = tls === null ? "http" : "https";
-    this.requestHeader = new RequestHeader(scheme, address.authority, userAgent);
+    this.requestHeader = new RequestHeader(scheme, authority ?? address.authority, userAgent);
   }
 
   /** Calls that wait hold the process, if anything does. */

@@ -104,7 +104,7 @@ export class Channel extends Timer implements Connections, BalancerEvents {
 
   /** Host and port of the first target, or of the first server that was found. */
   get authority(): string {
-    return this.#targets[0]?.address.authority ??
+    return this.#settings.connection.authority ?? this.#targets[0]?.address.authority ??
       this.#lookups.endpoints[0]?.addresses[0]?.authority ?? "localhost";
   }
 

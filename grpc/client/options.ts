@@ -130,6 +130,11 @@ export interface ClientOptions extends ProtocolOptions {
   readonly retry?: RetryLimits;
   /** Put before this library's name in `user-agent`. */
   readonly userAgent?: string;
+  /**
+   * Authority of the requests, `:authority`, instead of the target's: for servers that are reached by
+   * another name than theirs. `tls.serverName` says whom the certificate must be for. For gRPC alone.
+   */
+  readonly authority?: string;
   /** Connect interceptors; the first is outermost. They see every call. */
   readonly interceptors?: readonly Interceptor[];
   /**
@@ -219,6 +224,7 @@ export const CLIENT_OPTIONS: readonly string[] = optionNames<ClientOptions>({
   serviceConfig: true,
   retry: true,
   userAgent: true,
+  authority: true,
   interceptors: true,
   onConnection: true,
   http2: true,
@@ -252,6 +258,7 @@ export function settingsOf(options: ClientOptions): Settings {
   checkCount(WHAT, "compressMinSize", options.compressMinSize, 0, Infinity);
   checkEncoding(WHAT, options.encoding);
   checkText(WHAT, "userAgent", options.userAgent);
+  checkAuthority(options.authority);
   checkCount(WHAT, "maxReceiveSize", options.maxReceiveSize, 1, Infinity);
   checkCount(WHAT, "maxSendSize", options.maxSendSize, 1, Infinity);
   const connectTimeout = limit("connectTimeout", options.connectTimeout) ?? 20_000;
@@ -270,6 +277,7 @@ export function settingsOf(options: ClientOptions): Settings {
     engine,
     // A limit beyond the longest timer is none that anybody could see.
     connectTimeout: connectTimeout > MAX_TIMER_MS ? 0 : connectTimeout,
+    authority: options.authority ?? null,
     userAgent: options.userAgent ? `${options.userAgent} ${USER_AGENT}` : USER_AGENT,
     backoff: backoffOf(options.backoff),
     lookup,
@@ -317,7 +325,7 @@ export function settingsOf(options: ClientOptions): Settings {
 const NOWHERE: Seek = { targets: [], resolver: null };
 
 /** Options that only connections of gRPC's own can keep. */
-const GRPC_ALONE = ["resolver", "policy", "maxConnectionsPerServer"] as const;
+const GRPC_ALONE = ["resolver", "policy", "maxConnectionsPerServer", "authority"] as const;
 
 /** The options of a client of gRPC-Web or Connect. */
 function webOptions(
@@ -420,6 +428,16 @@ export function webTargetsOf(
 function limit(name: string, value: number | undefined): number | undefined {
   checkTime(WHAT, name, value, 1);
   return value;
+}
+
+function checkAuthority(authority: unknown): void {
+  if (authority === undefined) return;
+  if (typeof authority === "string" && /^[\w.~%:[\]-]+$/.test(authority)) return;
+  throw new TypeError(
+    `Cannot ${WHAT} as authority must be a host with or without a port: current value is ${
+      JSON.stringify(authority)
+    }`,
+  );
 }
 
 function tlsOf(tls: ClientOptions["tls"]): DialTlsOptions | null {

@@ -107,6 +107,7 @@ class SchemaIndex {
       this.#addSymbol(type.typeName, file);
       if (type.kind === "message" || type.kind === "service") {
         if (!this.#parents.has(type.typeName)) this.#parents.set(type.typeName, type);
+        if (type.kind === "message") this.#addMapEntries(type, file);
       } else if (type.kind === "enum") {
         // Values are siblings of their enum.
         const scope = type.typeName.slice(0, -type.name.length);
@@ -119,6 +120,13 @@ class SchemaIndex {
       }
     }
     for (const dependency of file.dependencies) this.#addFile(dependency);
+  }
+
+  /** Entries of maps are messages too, which compilers make. */
+  #addMapEntries({ fields }: DescMessage, file: DescFile): void {
+    for (const { fieldKind, proto } of fields) {
+      if (fieldKind === "map") this.#addSymbol(proto.typeName.replace(/^\./, ""), file);
+    }
   }
 
   #addSymbol(name: string, file: DescFile): void {
