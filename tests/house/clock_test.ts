@@ -16,6 +16,7 @@ const PLATFORM_TIME: Readonly<Record<string, string>> = {
 
 /** Who begins with the system's time: the doors through which users come. */
 const DOORS = [
+  "grpc/cli/timing.ts",
   "grpc/client/conn.ts",
   "grpc/server/pool.ts",
   "grpc/server/server.ts",
