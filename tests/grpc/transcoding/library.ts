@@ -1,5 +1,5 @@
 /** A service with HTTP rules of every kind, and a server for it. */
-import { type DescMessage, type Message, toBinary } from "@bufbuild/protobuf";
+import type { Registry } from "@bufbuild/protobuf";
 import { grpc, http, protoc } from "@sluice/sluice";
 
 export const LIBRARY_PROTO = `
@@ -46,7 +46,7 @@ service Library {
     option (google.api.http) = {
       get: "/v1/kinds"
       additional_bindings { post: "/v1/kinds" body: "*" }
-      additional_bindings { put: "/v1/kinds/{int32_value}/{inner.text=a/**}" body: "inner.text_list" }
+      additional_bindings { put: "/v1/kinds/{int32_value}/{inner.text=a/**}" body: "inners" }
     };
   }
   rpc Purge (Nothing) returns (Nothing) {
@@ -136,10 +136,13 @@ message Kinds {
   repeated Inner inners = 38;
   google.protobuf.DoubleValue wrapped_double = 39;
 }
-`.replace('body: "inner.text_list"', 'body: "inners"');
+`;
 
+const loader = new protoc.Loader();
 /** The loaded file. */
-export const LIBRARY = new protoc.Loader().load(LIBRARY_PROTO, "library.proto");
+export const LIBRARY = loader.load(LIBRARY_PROTO, "library.proto");
+/** Its types, for `Any`. */
+export const REGISTRY: Registry = loader.registry;
 
 /** Runs `visit` with a server of the handlers, and its URL. */
 export async function withLibrary(
@@ -156,9 +159,4 @@ export async function withLibrary(
     limits: { drainTimeout: 500 },
   });
   await visit(`http://${server.addr}`, server.addr);
-}
-
-/** A message's bytes, for comparisons. */
-export function bytesOf(desc: DescMessage, message: Message): string {
-  return toBinary(desc, message).toHex();
 }
