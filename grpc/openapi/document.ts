@@ -220,13 +220,13 @@ class DocumentWriter {
     const held = body.kind === "field" ? body.field.message : input;
     const isWhole = body.kind === "message" || body.field.fieldKind === "message";
     if (isWhole && isHttpBody(held)) {
-      return { required: true, content: { "*/*": { schema: {} } } };
+      return { content: { "*/*": { schema: {} } } };
     }
     const schema = body.kind === "field"
       ? this.#schemas.field(body.field)
       : this.#withoutPath(variables.filter(({ fields }) => fields.length === 1), input);
+    // Not required: a request without a body is one whose fields are not set.
     return {
-      required: true,
       content: method.clientStreams
         ? { "application/x-ndjson": lines(schema) }
         : { "application/json": { schema } },

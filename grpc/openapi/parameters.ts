@@ -46,7 +46,9 @@ export function pathOf({ template, variables }: Binding, schemas: Schemas): Docu
       return encoded(segment.text);
     }
     const variable = variables.find(({ start, end }) => start <= i && i < end);
-    const own = variable?.fields.map((field) => schemas.nameOf(field)).join(".");
+    const nested = variable?.fields.map((field) => schemas.nameOf(field)).join(".");
+    // Tools take a dot in a name for more than a name.
+    const own = nested?.replaceAll(".", "_");
     const field = variable?.fields.at(-1);
     const description = field && (described(field)["description"] as string | undefined);
     if (segment.kind === "many") {
@@ -62,7 +64,7 @@ export function pathOf({ template, variables }: Binding, schemas: Schemas): Docu
     }
     const name = last === "" ? own ?? "segment" : singular(last);
     last = "";
-    return add(name, nonEmpty({ type: "string" }), own && `Part of \`${own}\`.`);
+    return add(name, nonEmpty({ type: "string" }), nested && `Part of \`${nested}\`.`);
   });
   const verb = template.verb === "" ? "" : `:${encoded(template.verb)}`;
   return { path: `/${parts.join("/")}${verb}`, parameters };
@@ -92,9 +94,8 @@ function textSchema(field: DescField, schemas: Schemas): Json {
   if (field.fieldKind === "enum") return schemas.enum(field.enum);
   if (field.fieldKind === "scalar") return scalarText(field.scalar);
   const message = field.message!;
-  return JSON_TEXT.has(message.typeName)
-    ? { type: "string", contentMediaType: "application/json" }
-    : message.fields.length === 1 && message.fields[0]!.fieldKind === "scalar"
+  return message.fields.length === 1 && !JSON_TEXT.has(message.typeName) &&
+      message.fields[0]!.fieldKind === "scalar"
     ? scalarText(message.fields[0]!.scalar)
     : schemas.message(message);
 }
@@ -130,6 +131,8 @@ export function queryOf({ method, body, variables }: Binding, schemas: Schemas):
       );
       if (inPath) continue;
       if (field.fieldKind === "message" && !isTextMessage(field.message)) {
+        // Parts of an `Any` say nothing by themselves.
+        if (field.message.typeName.startsWith("google.protobuf.")) continue;
         // A type within itself would never end.
         const isRecursive = whole.slice(0, -1).some(({ parent }) => parent === field.message) ||
           field.message === message;
@@ -152,8 +155,13 @@ function parameter(path: readonly DescField[], schema: Json, schemas: Schemas): 
     ...described(field),
     ...(required ? { required } : {}),
     ...(field.fieldKind === "map" ? { style: "deepObject", explode: true } : {}),
-    schema,
+    ...(isJsonText(field) ? { content: { "application/json": { schema } } } : { schema }),
   };
+}
+
+/** Whether the text of a value is JSON. */
+function isJsonText(field: DescField): boolean {
+  return field.fieldKind === "message" && JSON_TEXT.has(field.message.typeName);
 }
 
 function querySchema(field: DescField, schemas: Schemas): Json | null {

@@ -68,9 +68,8 @@ export function scalarSchema(type: ScalarType): Json {
 
 const ANY: Json = {
   type: "object",
-  description: "A message of any type.",
+  description: "A message of any type; {} if it is empty.",
   properties: { "@type": { type: "string", description: "URL of the message's type." } },
-  required: ["@type"],
   additionalProperties: true,
 };
 

@@ -33,7 +33,7 @@ Deno.test("a document has an operation for each rule, with its parameters, body 
       "get,put,post /v1/files/{path}",
       "get /v1/isbn/{isbn}",
       "get,post /v1/kinds",
-      "put /v1/kinds/{int32Value}/a/{inner.text}",
+      "put /v1/kinds/{int32Value}/a/{inner_text}",
       "get,post /v1/shelves/{shelf}/books",
       "get,delete,patch /v1/shelves/{shelf}/books/{book}",
       "post /v1/shelves/{shelf}/books/{book}:move",
@@ -113,7 +113,7 @@ Deno.test("schemas are those of protobuf's JSON", () => {
   assertEquals(of("wrappedInt64").type, "string");
   assertEquals(of("struct"), { type: "object", additionalProperties: true });
   assertEquals(of("value"), {});
-  assertEquals(of("any").required, ["@type"]);
+  assertEquals(Object.keys(of("any").properties), ["@type"]);
   assertEquals(of("doubleValue").anyOf.length, 2);
   assertEquals(Kinds.additionalProperties, false);
   assertEquals(Kinds.allOf, [{
