@@ -78,6 +78,11 @@ export { callLog, type CallRecord } from "./interceptors/call_log.ts";
 export { deadlineBounds, type DeadlineOptions } from "./interceptors/deadline_bounds.ts";
 export { validation, type ValidationOptions } from "./interceptors/validation.ts";
 export { Health, type HealthStatus, MAX_LISTED_SERVICES } from "./server/health.ts";
+export {
+  type Closable,
+  type ClosingOnSignals,
+  type SignalOptions,
+} from "./server/close_on_signals.ts";
 export { reflection } from "./server/reflection.ts";
 export { openapi, type OpenApiDocument, type OpenApiOptions } from "./openapi/document.ts";
 export { HttpRuleError } from "./transcoding/http_rule.ts";
@@ -94,6 +99,7 @@ export {
 } from "./server/registrar.ts";
 export { serve } from "./server/pool.ts";
 export {
+  closeOnSignals,
   type GrpcServer,
   listen,
   mount,

@@ -21,6 +21,12 @@ import {
   type WebSettings,
 } from "./exchanges.ts";
 import { httpTelemetry } from "../telemetry/options.ts";
+import {
+  type Closable,
+  closeBy,
+  type ClosingOnSignals,
+  type SignalOptions,
+} from "./close_on_signals.ts";
 import type { Routes } from "../wire/route.ts";
 import { Bindings } from "../transcoding/bindings.ts";
 import { transcodingSettings } from "../transcoding/options.ts";
@@ -210,3 +216,25 @@ export const MOUNT_NAMES: readonly string[] = optionNames<MountOptions>({
   registry: true,
   transcoding: true,
 });
+
+/**
+ * Ends servers when the process is told to end: their health is turned off, they serve on for `delay`,
+ * then take no new calls, finish those that run, and cut what is left after their `drainTimeout`. The
+ * process ends when nothing else keeps it. A second signal ends it at once, with 128 and the signal's
+ * number.
+ *
+ * @throws {TypeError} If an option is not known or has a wrong value.
+ *
+ * @example
+ * ```ts ignore
+ * const health = new Health().register(registrar);
+ * const server = listen({ addr: ":50051", registrar });
+ * closeOnSignals(server, { health, delay: 5000 });
+ * ```
+ */
+export function closeOnSignals(
+  servers: Closable | readonly Closable[],
+  options?: SignalOptions,
+): ClosingOnSignals {
+  return closeBy(SYSTEM_TIME.clock, servers, options);
+}
