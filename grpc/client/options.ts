@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Registry } from "@bufbuild/protobuf";
 import type { Interceptor } from "@connectrpc/connect";
 import {
   checkBoolean,
@@ -41,12 +42,7 @@ import type { ResolveOptions, Seek } from "../resolve/lookups.ts";
 import { isAsyncIterable, type Resolver } from "../resolve/resolver.ts";
 import { parseNamed, parseTarget, type Target } from "../resolve/target.ts";
 import type { WebClientSettings } from "../web_client/channel.ts";
-import {
-  checkProtocol,
-  type ProtocolOptions,
-  webClientSettings,
-  webTargets,
-} from "../web_client/settings.ts";
+import { checkProtocol, webClientSettings, webTargets } from "../web_client/settings.ts";
 import type { WebTarget } from "../web_client/target.ts";
 
 /** Limits of sending calls again. */
@@ -66,7 +62,7 @@ export interface RetryLimits {
 }
 
 /** Options of {@linkcode newClient}. */
-export interface ClientOptions extends ProtocolOptions {
+export interface ClientOptions {
   /**
    * Servers: `host:port`, `dns:///host:port` (every address of the name; `dns://8.8.8.8/host:port` asks
    * that name server), `dns+srv:///name`, `ipv4:address:port,…`, `ipv6:[address]:port,…`, `file:path`,
@@ -76,6 +72,35 @@ export interface ClientOptions extends ProtocolOptions {
    * or `resolver`.
    */
   readonly targets?: readonly string[];
+  /**
+   * How calls are made: gRPC over HTTP/2, or what goes through proxies and load balancers that know no
+   * trailers or only HTTP/1.1: gRPC-Web and Connect (docs/grpc_protocols.md).
+   *
+   * @default {"grpc"}
+   */
+  readonly protocol?: "grpc" | "grpc-web" | "connect";
+  /**
+   * How messages are written: `"json"` with gRPC-Web and Connect; `"text"` with gRPC-Web, whose bodies
+   * then are base64.
+   *
+   * @default {"binary"}
+   */
+  readonly format?: "binary" | "json" | "text";
+  /**
+   * The version of HTTP that gRPC-Web and Connect go by; gRPC needs `"2"`. Without TLS `"2"` is spoken
+   * by prior knowledge. Not given: with TLS what the server chooses, without `"1.1"`.
+   */
+  readonly httpVersion?: "1.1" | "2";
+  /**
+   * Make Connect's unary calls of methods with `idempotency_level = NO_SIDE_EFFECTS` by GET, whose
+   * responses proxies may keep. The request stands in the URL; one that makes it longer than 7000 bytes
+   * goes by POST.
+   *
+   * @default {false}
+   */
+  readonly httpGet?: boolean;
+  /** With format `"json"`: types of `google.protobuf.Any` besides those a service's file knows. */
+  readonly registry?: Registry;
   /** One of `targets`. With `resolver` it says what servers are called by: `scheme:///name`. */
   readonly target?: string;
   /** Finds the servers, instead of `targets`. */
@@ -96,8 +121,8 @@ export interface ClientOptions extends ProtocolOptions {
   /** Bytes a sent message may have. @default {Infinity} */
   readonly maxSendSize?: number;
   /**
-   * Compress requests of {@linkcode compressMinSize} bytes and more. A server that says it does not understand the encoding gets
-   * them uncompressed from then on.
+   * Compress requests of `compressMinSize` bytes and more. A server that says it does not understand
+   * the encoding gets them uncompressed from then on.
    * @default {false}
    */
   readonly compress?: boolean;

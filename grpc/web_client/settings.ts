@@ -15,36 +15,12 @@ import type { BackoffOptions } from "../resolve/backoff.ts";
 import type { WebClientSettings } from "./channel.ts";
 import { parseWebTarget, type WebTarget } from "./target.ts";
 
-/** Options of a client about its protocol. */
-export interface ProtocolOptions {
-  /**
-   * How calls are made: gRPC over HTTP/2, or what goes through proxies and load balancers that know no
-   * trailers or only HTTP/1.1: gRPC-Web and Connect (docs/grpc_protocols.md).
-   *
-   * @default {"grpc"}
-   */
+/** Options of a client about its protocol: see `ClientOptions`. */
+interface ProtocolOptions {
   readonly protocol?: "grpc" | "grpc-web" | "connect";
-  /**
-   * How messages are written: `"json"` with gRPC-Web and Connect; `"text"` with gRPC-Web, whose bodies
-   * then are base64.
-   *
-   * @default {"binary"}
-   */
   readonly format?: "binary" | "json" | "text";
-  /**
-   * The version of HTTP that gRPC-Web and Connect go by; gRPC needs `"2"`. Without TLS `"2"` is spoken
-   * by prior knowledge. Not given: with TLS what the server chooses, without `"1.1"`.
-   */
   readonly httpVersion?: "1.1" | "2";
-  /**
-   * Make Connect's unary calls of methods with `idempotency_level = NO_SIDE_EFFECTS` by GET, whose
-   * responses proxies may keep. The request stands in the URL; one that makes it longer than 7000 bytes
-   * goes by POST.
-   *
-   * @default {false}
-   */
   readonly httpGet?: boolean;
-  /** With format `"json"`: types of `google.protobuf.Any` besides those a service's file knows. */
   readonly registry?: Registry;
 }
 
