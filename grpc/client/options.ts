@@ -350,7 +350,14 @@ export function settingsOf(options: ClientOptions): Settings {
 const NOWHERE: Seek = { targets: [], resolver: null };
 
 /** Options that only connections of gRPC's own can keep. */
-const GRPC_ALONE = ["resolver", "policy", "maxConnectionsPerServer", "authority"] as const;
+const GRPC_ALONE = [
+  "resolver",
+  "resolve",
+  "policy",
+  "maxConnectionsPerServer",
+  "authority",
+  "onConnection",
+] as const;
 
 /** The options of a client of gRPC-Web or Connect. */
 function webOptions(
@@ -359,7 +366,7 @@ function webOptions(
   const { protocol = "grpc", target } = options;
   const targets = (target === undefined ? options.targets : [target]) as readonly string[];
   if (protocol === "grpc") return { ...options, targets };
-  const name = GRPC_ALONE.find((name) => options[name] !== undefined);
+  const name = GRPC_ALONE.find((name) => (options[name] ?? undefined) !== undefined);
   if (name !== undefined) {
     throw new TypeError(
       `Cannot ${WHAT} with protocol "${protocol}" as ${name} is for "grpc" alone`,

@@ -35,9 +35,6 @@ interface ConnectionSettings {
   readonly session: h2.SessionOptions;
 }
 
-/** Options that are about connections of gRPC: the others' are the HTTP client's. */
-const GRPC_ALONE = ["onConnection", "resolve"] as const;
-
 /**
  * Checks what goes with which protocol.
  *
@@ -45,7 +42,7 @@ const GRPC_ALONE = ["onConnection", "resolve"] as const;
  */
 export function checkProtocol(
   what: string,
-  options: ProtocolOptions & { readonly [name in typeof GRPC_ALONE[number]]?: unknown },
+  options: ProtocolOptions,
 ): void {
   const { protocol = "grpc", format = "binary", httpVersion, registry } = options;
   checkChoice(what, "protocol", protocol, ["grpc", "grpc-web", "connect"]);
@@ -60,13 +57,6 @@ export function checkProtocol(
     if (httpVersion === "1.1") refuse("httpVersion", 'must be "2": use "grpc-web" or "connect"');
   } else if (format === "text" && protocol === "connect") {
     refuse("format", 'must be "binary" or "json"');
-  }
-  if (protocol !== "grpc") {
-    for (const name of GRPC_ALONE) {
-      if (options[name] !== undefined && options[name] !== null) {
-        refuse(name, 'is for "grpc" alone');
-      }
-    }
   }
   if (options.httpGet === true && protocol !== "connect") {
     refuse("httpGet", 'is for "connect" alone');
