@@ -74,16 +74,6 @@ Deno.test("TestResolverUpdate_InvalidServiceConfigAfterGoodUpdate: the good one 
   assertEquals(conn.stats().resolverError, null);
 });
 
-Deno.test("TestResolverUpdate_InvalidServiceConfigAsFirstUpdate: the client's own counts, and the error is told", async () => {
-  await using greeters = new Greeters();
-  const endpoints = [greeters.start("a").addr];
-  const { conn, greeter } = connect({ endpoints, serviceConfig: "bad" });
-  await using _conn = conn;
-  // grpc-go fails all calls here.
-  assertEquals([await names(greeter, 1), policyOf(conn)], ["a", "round_robin"]);
-  assert(conn.stats().resolverError !== null);
-});
-
 Deno.test("settings of methods come with the servers: a call that waits for these goes by them", async () => {
   await using greeters = new Greeters();
   greeters.start("a");
