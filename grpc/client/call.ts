@@ -11,10 +11,10 @@ import type { FollowedClientCall } from "../telemetry/client_call.ts";
 import { isUnprocessed, lastField } from "../wire/status.ts";
 import type { CallHost, Connected, Place } from "./call_host.ts";
 import type { CallOptions } from "./call_options.ts";
-import { Hedge, type HedgedCall, type Leg } from "./hedge.ts";
+import { CallPolicy } from "./call_policy.ts";
+import type { Hedge, HedgedCall, Leg } from "./hedge.ts";
 import { LimitedCall } from "./limited_call.ts";
 import type { Policies } from "./policies.ts";
-import { RetryRun } from "./retry_run.ts";
 import { Waiting, type Wanted } from "./waiting_calls.ts";
 
 /**
@@ -22,9 +22,6 @@ import { Waiting, type Wanted } from "./waiting_calls.ts";
  * safe whatever the call does; the limit ends games of refusal.
  */
 const MAX_TRANSPARENT_RETRIES = 5;
-
-/** Name of the field that says how many attempts there were before. */
-const PREVIOUS = "grpc-previous-rpc-attempts";
 
 /** Name of the field that lists the encodings a server accepts. */
 const ACCEPTED = "grpc-accept-encoding";
@@ -38,22 +35,14 @@ const NO_FIELDS: readonly string[] = [];
 export abstract class ClientCall extends LimitedCall implements Wanted<Connected>, HedgedCall {
   /** The attempt that runs; null before the first, between two, and until one of several is chosen. */
   protected attempt: Attempt | null = null;
-  /** Attempts side by side, of which one is chosen. */
-  protected hedge: Hedge | null = null;
   /** Fields of the response header, once they came. */
   protected headerFields: readonly string[] | null = null;
   /** Fields that came with the status. */
   protected trailerFields: readonly string[] = NO_FIELDS;
 
   protected readonly method: Method;
-  /** Settings of the method in the service config. */
-  #settings: MethodSettings | null = null;
-  /** Whether they were looked for. */
-  #configured = false;
-  /** Attempts one after the other, by a policy. */
-  #retry: RetryRun | null = null;
-  /** Attempts by a policy before the one that runs. */
-  #previous = 0;
+  /** Null: there is no service config, or it is not known yet. */
+  #policy: CallPolicy | null = null;
   /** Null where nobody follows calls. */
   #followed: FollowedClientCall | null = null;
   /** The connection of the last attempt. */
@@ -93,21 +82,24 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
     if (follow !== undefined) this.#followed = follow(this.method);
     if (policies !== null && policies.known) this.#configure(policies);
     if (!this.setLimits()) return;
-    if (this.hedge === null) this.#connect(null);
-    else this.hedge.start();
+    const { hedge } = this;
+    if (hedge === null) this.#connect(null);
+    else hedge.start();
   }
 
   /** Takes what the service config says of the method. */
   #configure(policies: Policies): void {
-    this.#configured = true;
-    const settings = this.#settings = policies.settingsFor(this.method.path);
-    if (settings !== null) this.timeout = Math.min(this.timeout, settings.timeout);
-    const policy = settings?.policy ?? null;
-    const { timers } = this.host.time;
-    if (policy?.kind === "hedging") this.hedge = new Hedge(policies, policy, timers, this);
-    else if (policy !== null || policies.throttle !== null) {
-      this.#retry = new RetryRun(policies, policy, timers, this);
-    }
+    this.#policy = new CallPolicy(policies, this.method.path, this.host.time.timers, this);
+    this.timeout = Math.min(this.timeout, this.#settings?.timeout ?? Infinity);
+  }
+
+  /** Attempts side by side, if a policy wants them. */
+  protected get hedge(): Hedge | null {
+    return this.#policy === null ? null : this.#policy.hedge;
+  }
+
+  get #settings(): MethodSettings | null {
+    return this.#policy === null ? null : this.#policy.settings;
   }
 
   #connect(after: Connected | null): void {
@@ -134,12 +126,13 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
   onConnected(connected: Connected): void {
     this.#waiting = null;
     const { policies } = this.host;
-    if (policies !== null && !this.#configured) {
+    if (policies !== null && this.#policy === null) {
       // A resolver gave the config while the call waited.
       this.#configure(policies);
       this.limit(this.#settings?.timeout ?? Infinity);
       this.#late = true;
-      if (this.hedge !== null) return this.hedge.start();
+      const { hedge } = this;
+      if (hedge !== null) return hedge.start();
     }
     let attempt: Attempt | null;
     try {
@@ -177,7 +170,7 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
       this.method,
       this.timeout === Infinity ? 0 : this.#late ? this.timeLeft : this.timeout,
       this.#encoding,
-      this.#previous,
+      this.#policy === null ? 0 : this.#policy.previous,
       options,
       this.#maxReceiveSize,
       events,
@@ -232,14 +225,13 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
 
   /** Whether the call may be sent again although it may have run. */
   protected get mayReplay(): boolean {
-    return this.hedge !== null || this.#retry?.active === true;
+    return this.#policy !== null && this.#policy.replays;
   }
 
   // ---- the attempt's events --------------------------------------------------------------------
 
   onHeader(given: readonly string[]): void {
-    // "The client library may also set this entry in the received initial metadata."
-    const fields = this.#previous === 0 ? given : [...given, PREVIOUS, String(this.#previous)];
+    const fields = this.#policy === null ? given : this.#policy.withAttempts(given);
     this.headerFields = fields;
     const { onHeader, onEncoding } = this.options;
     if (onEncoding !== undefined) {
@@ -333,7 +325,7 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
 
   /** An attempt failed: whether the policy has another, after a pause. */
   #retries(error: ConnectError, trailers: readonly string[]): boolean {
-    const retry = this.#retry;
+    const retry = this.#policy === null ? null : this.#policy.retry;
     if (retry === null) return false;
     if (!retry.retries(error, trailers, this.headerFields === null && this.kept)) return false;
     this.attempt = null;
@@ -341,7 +333,7 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
   }
 
   onPauseEnd(): void {
-    this.#previous++;
+    this.#policy!.previous++;
     this.#late = true;
     this.#connect(this.#connected);
   }
@@ -353,7 +345,7 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
   }
 
   beginLeg(leg: Leg, connected: Connected): boolean {
-    this.#previous = leg.previous;
+    this.#policy!.previous = leg.previous;
     this.#late ||= leg.previous > 0;
     const attempt = this.#begin(connected, leg);
     if (attempt === null) return false;
@@ -371,7 +363,7 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
   }
 
   choose(leg: Leg): void {
-    this.#previous = leg.previous;
+    this.#policy!.previous = leg.previous;
     this.#encoding = leg.encoding;
     this.#connected = leg.connected;
     this.attempt = leg.attempt;
@@ -390,8 +382,7 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
   }
 
   protected onOver(): void {
-    this.#retry?.stop();
-    this.hedge?.stop();
+    this.#policy?.stop();
     this.#followed?.ended(this.error);
   }
 }

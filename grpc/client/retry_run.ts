@@ -7,7 +7,7 @@ import { NEVER, type Policies, pushbackOf } from "./policies.ts";
 const JITTER = 0.2;
 
 /** The call of a {@linkcode RetryRun}. */
-interface Retried {
+export interface Retried {
   /** The pause is over: the next attempt begins. */
   onPauseEnd(): void;
   /** Ends the call. */

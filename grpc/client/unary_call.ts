@@ -13,8 +13,7 @@ export class UnaryCall extends ClientCall {
   /** The request, between its encoding and its sending. */
   #bytes: Uint8Array | null = null;
   /** The request as it was first sent, if a policy may send it again. */
-  #kept: Uint8Array | null = null;
-  #tooLarge = false;
+  #kept: Uint8Array | "too large" | null = null;
   #message: object | null = null;
   #promise: Promise<object> | null = null;
   #resolve: ((message: object) => void) | null = null;
@@ -36,11 +35,14 @@ export class UnaryCall extends ClientCall {
   }
 
   protected override prepare(): void {
-    this.#bytes = this.#kept ?? this.encode(this.#request);
-    if (!this.mayReplay || this.#kept !== null) return;
+    if (this.#kept instanceof Uint8Array) {
+      this.#bytes = this.#kept;
+      return;
+    }
+    const bytes = this.#bytes = this.encode(this.#request);
+    if (!this.mayReplay) return;
     // The caller may use the object for something else before it is sent again.
-    this.#tooLarge = this.#bytes.length > this.host.maxKept;
-    if (!this.#tooLarge) this.#kept = copyOf(this.#bytes);
+    this.#kept = bytes.length > this.host.maxKept ? "too large" : copyOf(bytes);
   }
 
   /** The request is kept, and encoded again. */
@@ -49,7 +51,7 @@ export class UnaryCall extends ClientCall {
   }
 
   override get kept(): boolean {
-    return !this.#tooLarge;
+    return this.#kept !== "too large";
   }
 
   protected override onBegun(attempt: Attempt): void {
