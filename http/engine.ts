@@ -35,6 +35,8 @@ export {
 export { quiet, quietIterator, quietMethods, refusePromise } from "./message/promise.ts";
 export { abort, printable, tell, tellError } from "./message/tell.ts";
 export { isConnectionField } from "./message/connection_fields.ts";
+export { checkProxy, proxyFor } from "./client/proxy.ts";
+export { dialThrough } from "./client/tunnel.ts";
 export { dial, type DialOptions, type Lookup } from "./net/dial.ts";
 export { checkPlatformWays } from "./net/platform_tls.ts";
 export { checkTls, type DialTlsOptions } from "./net/tls_options.ts";

@@ -2,16 +2,18 @@ import {
   Countdown,
   dial,
   type DialOptions,
+  dialThrough,
   type DialTlsOptions,
   h2,
   isMemory,
   type Lookup,
+  proxyFor,
   type Socket,
   type Template,
   type Time,
   Timer,
 } from "../../http/engine.ts";
-import { ProtocolError, TimeoutError } from "../../http/mod.ts";
+import { ProtocolError, type ProxyConfig, TimeoutError } from "../../http/mod.ts";
 import type { Encoding } from "../wire/compression.ts";
 import { backoffDelay, type BackoffOptions } from "../resolve/backoff.ts";
 import type { Candidate, Readiness } from "./picker.ts";
@@ -41,6 +43,7 @@ export interface ConnectionSettings {
   readonly authority: string | null;
   readonly backoff: Required<BackoffOptions>;
   readonly lookup: Lookup | null;
+  readonly proxy: ProxyConfig | undefined;
   readonly session: h2.SessionOptions;
 }
 
@@ -252,7 +255,9 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
       if (this.#tls !== null && isMemory(this.address.path ?? "")) {
         throw new Error(`${this.address.path} is in memory and has no TLS`);
       }
-      socket = await dial(this.#dialOptions(connectTimeout, dialing.signal));
+      const proxy = this.#proxy();
+      const options = this.#dialOptions(connectTimeout, dialing.signal);
+      socket = await (proxy === null ? dial(options) : dialThrough(proxy, options));
     } catch (error) {
       if (this.#isAt(dialing)) this.#failed(error as Error);
       return;
@@ -292,6 +297,16 @@ export class Subchannel extends Timer implements Candidate, h2.SessionEvents {
       ...(this.#tls === null ? {} : { tls: this.#tls }),
       ...(lookup === null ? {} : { lookup }),
     };
+  }
+
+  /** The proxy on the way; null if the name the user wrote, or its address, is asked directly. */
+  #proxy(): ReturnType<typeof proxyFor> {
+    const { hostname, port, path, tlsName } = this.address;
+    const { proxy } = this.#settings;
+    if (path !== undefined || proxy === undefined) return null;
+    const scheme = this.#tls === null ? "http" : "https";
+    const found = proxyFor({ scheme, hostname: tlsName.toLowerCase(), port }, proxy);
+    return found === null ? null : proxyFor({ scheme, hostname, port }, proxy);
   }
 
   #failed(error: Error): void {

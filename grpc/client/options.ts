@@ -12,6 +12,7 @@ import {
   checkCount,
   checkOptions,
   checkPlatformWays,
+  checkProxy,
   checkText,
   checkTime,
   checkTls,
@@ -31,6 +32,7 @@ import {
   rpcTelemetryOf,
   type RpcTelemetryOptions,
 } from "../telemetry/options.ts";
+import type { ProxyConfig } from "../../http/mod.ts";
 import { checkEncoding, type Encoding, MIN_COMPRESS_SIZE } from "../wire/compression.ts";
 import { interceptorsOf } from "../wire/intercept.ts";
 import { parseServiceConfig, type ServiceSettings } from "../config/parse.ts";
@@ -142,6 +144,12 @@ export interface ClientOptions {
   readonly backoff?: BackoffOptions;
   /** When names are looked up again. */
   readonly resolve?: ResolveOptions;
+  /**
+   * Proxy that connections go through, by CONNECT: `https` for a client with `tls`, `http` for one
+   * without. The names of `host:port` targets are left to the proxy. Unix sockets and addresses in
+   * memory go past it. `http.proxyFromEnv()` gives what the environment names, which nobody else reads.
+   */
+  readonly proxy?: ProxyConfig;
   /** Finds the addresses of host names, instead of the system. */
   readonly lookup?: Lookup;
   /** Deadline of calls that give none, in milliseconds. @default {Infinity} */
@@ -245,6 +253,7 @@ export const CLIENT_OPTIONS: readonly string[] = optionNames<ClientOptions>({
   backoff: true,
   resolve: true,
   lookup: true,
+  proxy: true,
   defaultTimeout: true,
   serviceConfig: true,
   retry: true,
@@ -294,6 +303,11 @@ export function settingsOf(options: ClientOptions): Settings {
   checkChoice(WHAT, "engine", engine, ["own", "deno"]);
   checkProtocol(WHAT, options);
   const secure = tlsOf(tls);
+  const { proxy } = options;
+  if (proxy !== undefined) checkProxy(proxy);
+  if (engine === "deno" && secure !== null && proxy?.https !== undefined) {
+    checkPlatformWays(WHAT, { tls: secure, lookup: lookup !== null, tunnel: true });
+  }
   checkCount(WHAT, "maxConnectionsPerServer", options.maxConnectionsPerServer, 1);
   const plan = options.policy === undefined ? null : readPolicy(WHAT, options.policy);
   const ownPolicies = new Set(plan?.choice.kind === "own" ? [plan.choice.policy.name] : []);
@@ -306,6 +320,7 @@ export function settingsOf(options: ClientOptions): Settings {
     userAgent: options.userAgent ? `${options.userAgent} ${USER_AGENT}` : USER_AGENT,
     backoff: backoffOf(options.backoff),
     lookup,
+    proxy,
     session: {
       streamWindow: DEFAULT_STREAM_WINDOW,
       // A server that accepts and says nothing has not been connected to.

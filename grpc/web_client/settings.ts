@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ProxyConfig } from "../../http/mod.ts";
 import type { Registry } from "@bufbuild/protobuf";
 import {
   checkBoolean,
@@ -32,6 +33,7 @@ interface ConnectionSettings {
   readonly userAgent: string;
   readonly backoff: Required<BackoffOptions>;
   readonly lookup: Lookup | null;
+  readonly proxy: ProxyConfig | undefined;
   readonly session: h2.SessionOptions;
 }
 
@@ -71,7 +73,7 @@ export function checkProtocol(
 export function webClientSettings(
   what: string,
   options: ProtocolOptions & { readonly targets: readonly string[] },
-  { tls, engine, connectTimeout, userAgent, backoff, lookup, session }: ConnectionSettings,
+  { tls, engine, connectTimeout, userAgent, backoff, lookup, proxy, session }: ConnectionSettings,
 ): WebClientSettings | null {
   const { protocol = "grpc", format = "binary", httpVersion, httpGet = false } = options;
   if (protocol === "grpc") return null;
@@ -92,6 +94,7 @@ export function webClientSettings(
       engine,
       http2: session,
       ...(lookup === null ? {} : { lookup }),
+      ...(proxy === undefined ? {} : { proxy }),
     },
     userAgent,
     backoff,

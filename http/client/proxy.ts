@@ -60,7 +60,10 @@ export function proxyFromEnv(
  *
  * @throws {TypeError} If the proxy's URL cannot be used.
  */
-export function proxyFor(target: Target, config: ProxyConfig | undefined): Target | null {
+export function proxyFor(
+  target: Pick<Target, "scheme" | "hostname" | "port">,
+  config: ProxyConfig | undefined,
+): Target | null {
   const url = target.scheme === "https" ? config?.https : config?.http;
   if (config === undefined || url === undefined) return null;
   for (const rule of config.noProxy ?? []) {

@@ -36,15 +36,17 @@ export function dialProxy(proxy: Target, options: DialOptions): Promise<Socket> 
 }
 
 /**
- * Opens a tunnel through `proxy` (RFC 9110 §9.3.6) and TLS in it. Rejects with
+ * Opens a tunnel through `proxy` (RFC 9110 §9.3.6) and, if it is asked for, TLS in it. Rejects with
  * {@linkcode DialError}: of phase `"proxy"` up to the tunnel, of `"tls"` or `"alpn"` inside it.
  */
 export function dialThrough(proxy: Target, options: DialOptions): Promise<Socket> {
   return new DialAttempt(options).run(async (attempt) => {
     attempt.proxy = proxy.authority;
     const conn = await reach(proxy, options, attempt);
-    await openTunnel("setNoDelay" in conn ? denoSocket(conn) : conn, proxy, options);
-    return await attempt.secure(conn, options.hostname, options.tls ?? {});
+    const { hostname, tls } = options;
+    const socket = "setNoDelay" in conn ? denoSocket(conn) : conn;
+    await openTunnel(socket, proxy, options);
+    return tls === undefined ? socket : await attempt.secure(conn, hostname, tls);
   });
 }
 
