@@ -59,6 +59,8 @@ export class Channel extends Timer implements Connections, BalancerEvents {
   used = false;
   /** The service config that counts: what the resolver gave, or the client's own. */
   #serviceConfig: ServiceSettings | null;
+  /** The part of it that servers are chosen by, as a text. */
+  #balancedBy = "";
   /** Whether it is not known yet what the resolver says of it. */
   #unknown: boolean;
   /** The resolver's, as it was given, and what is wrong with it. */
@@ -288,12 +290,27 @@ export class Channel extends Timer implements Connections, BalancerEvents {
         ? null
         : parseServiceConfig(given as string | ServiceConfig, this.#settings.ownPolicies, false);
       this.#serviceConfig = found ?? this.#settings.serviceConfig;
-      this.#balancer.reconfigure(this.#balancing());
+      this.#rebalance();
       this.#onConfig(found);
     } catch (error) {
       this.#configError = error as Error;
       this.#unconfigured = first && this.#settings.serviceConfig === null;
     }
+  }
+
+  /** Balances by the config there is now, if that is another: ejections and health would begin anew. */
+  #rebalance(): void {
+    const balancing = this.#balancing();
+    const { choice, outliers, maxConnections } = balancing;
+    const config = JSON.stringify([
+      choice,
+      outliers,
+      maxConnections,
+      this.#serviceConfig?.healthService ?? null,
+    ]);
+    if (config === this.#balancedBy) return;
+    this.#balancedBy = config;
+    this.#balancer.reconfigure(balancing);
   }
 
   /** How servers are chosen, asked and judged, by the client's options and the service config. */

@@ -74,6 +74,46 @@ Deno.test("TestResolverUpdate_InvalidServiceConfigAfterGoodUpdate: the good one 
   assertEquals(conn.stats().resolverError, null);
 });
 
+Deno.test("a config that says the same again changes nothing: who is ejected stays so", async () => {
+  const servers = ["a", "b", "c"].map((name) => {
+    const registrar = new grpc.Registrar();
+    registrar.register(GREETER, {
+      SayHello: () => {
+        if (name === "b") throw new grpc.ConnectError("no", Code.Internal);
+        return { message: name };
+      },
+    });
+    return grpc.listen({ addr: "127.0.0.1:0", registrar });
+  });
+  const resolution = () => ({
+    endpoints: servers.map(({ addr }) => addr),
+    serviceConfig: {
+      loadBalancingConfig: [{
+        outlier_detection: {
+          interval: "1s",
+          maxEjectionPercent: 50,
+          failurePercentageEjection: { minimumHosts: 3, requestVolume: 3 },
+        },
+      }],
+    },
+  });
+  const { clock, conn, greeter, give } = connect(resolution());
+  for (let i = 0; i < 30; i++) {
+    await greeter.SayHello({}, { waitForReady: true }).catch(() => {});
+    await clock.advance(1);
+  }
+  await clock.advance(1000);
+  const ejected = () => conn.stats().servers.map(({ ejected }) => ejected);
+  assertEquals(ejected(), [false, true, false]);
+  await give(resolution());
+  assertEquals(ejected(), [false, true, false]);
+  // Another config begins anew.
+  await give({ ...resolution(), serviceConfig: {} });
+  assertEquals(ejected(), [false, false, false]);
+  await clock.until(conn.close());
+  for (const server of servers) await server.close();
+});
+
 Deno.test("settings of methods come with the servers: a call that waits for these goes by them", async () => {
   await using greeters = new Greeters();
   greeters.start("a");
