@@ -53,6 +53,8 @@ export interface ReceivedPoint {
   /** Measurements of a histogram, or the value of a sum. */
   readonly value: number;
   readonly bounds: readonly number[];
+  /** Of a histogram, what was measured in all. */
+  readonly sum: number;
 }
 
 const KINDS = ["INTERNAL", "INTERNAL", "SERVER", "CLIENT", "PRODUCER", "CONSUMER"] as const;
@@ -104,6 +106,7 @@ export class Received {
               attributes: record(point.attributes),
               value: Number(point.count ?? point.asInt ?? point.asDouble),
               bounds: point.explicitBounds ?? [],
+              sum: Number(point.sum ?? 0),
             });
           }
         }

@@ -446,7 +446,7 @@ export class ServerCall extends ReplyStream implements Call {
 
   protected onFinished(reason: ConnectError | null): void {
     if (this.#timer !== null) this.#host.time.timers.remove(this.#timer);
-    if (this.#followed !== null) this.#followed.ended(reason === null ? 0 : reason.code, reason);
+    if (this.#followed !== null) this.#followed.ended(reason?.code ?? 0, reason, this);
     if (reason === null) return this.#requests?.end();
     this.#abortReason = reason;
     this.#requests?.fail(reason);

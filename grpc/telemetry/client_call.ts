@@ -14,16 +14,25 @@ import {
   splitAuthority,
   withFields,
 } from "../../http/engine.ts";
-import type { AttemptEvents } from "../wire/attempt.ts";
+import type { Attempt, AttemptEvents } from "../wire/attempt.ts";
 import { code, codeName } from "../wire/code.ts";
 import { appendMetadata } from "../wire/metadata.ts";
 import type { Method } from "../wire/method.ts";
-import { durationOf, grpcDurationOf, methodName, statusName, systemName } from "./names.ts";
+import {
+  durationOf,
+  grpcDurationOf,
+  grpcSizeOf,
+  methodName,
+  statusName,
+  systemName,
+} from "./names.ts";
 import type { RpcTelemetry } from "./options.ts";
 
 const DURATION = durationOf("Duration of outgoing calls");
 const CALL_DURATION = grpcDurationOf("End-to-end time of a call, all attempts included");
 const ATTEMPT_DURATION = grpcDurationOf("End-to-end time of an attempt");
+const SENT = grpcSizeOf("Bytes of the requests of an attempt, as they were sent");
+const RECEIVED = grpcSizeOf("Bytes of the responses of an attempt, as they came");
 const STARTED = { description: "Attempts begun", unit: "{attempt}" };
 
 /** A client, as far as its calls show it. */
@@ -71,7 +80,7 @@ export class FollowedClientCall {
    * Begins an attempt by `send`, with what carries the trace in its metadata, and follows its events.
    * Null if `send` gives that: nothing was sent.
    */
-  attempt<Options extends { readonly headers?: HeadersInit }, Attempt>(
+  attempt<Options extends { readonly headers?: HeadersInit }>(
     events: AttemptEvents,
     options: Options,
     send: (options: Options, events: AttemptEvents) => Attempt | null,
@@ -79,6 +88,7 @@ export class FollowedClientCall {
     const attempt = new FollowedAttempt(this, events, this.#client.clock.now());
     const begun = send({ ...options, headers: this.#headers(options.headers) }, attempt);
     if (begun === null) return null;
+    attempt.carrier = begun;
     if (this.#attempts++ > 0) {
       this.#operation.event("attempt", { "previous-rpc-attempts": this.#attempts - 1 });
     }
@@ -109,7 +119,25 @@ export class FollowedClientCall {
   attemptEnded(attempt: FollowedAttempt, error: Error | null): void {
     if (!this.#by.grpcMetrics) return;
     this.#running.delete(attempt);
-    this.#measure("grpc.client.attempt.duration", ATTEMPT_DURATION, attempt.begun, error);
+    const { sentBytes, receivedBytes } = attempt.carrier ?? {};
+    const labels = this.#measure(
+      "grpc.client.attempt.duration",
+      ATTEMPT_DURATION,
+      attempt.begun,
+      error,
+    );
+    const { telemetry } = this.#by;
+    const { context } = this.#operation;
+    for (
+      const [name, size, options] of [
+        ["sent", sentBytes, SENT],
+        ["rcvd", receivedBytes, RECEIVED],
+      ] as const
+    ) {
+      if (size === undefined) continue;
+      const metric = `grpc.client.attempt.${name}_total_compressed_message_size`;
+      telemetry.record(metric, options, size, labels, context);
+    }
   }
 
   /** The call is over, with an error unless it is null. */
@@ -147,11 +175,12 @@ export class FollowedClientCall {
     options: ReturnType<typeof durationOf>,
     begun: number,
     error: Error | null,
-  ): void {
+  ): Attributes {
     const status = codeName(codeOf(error) ?? code.UNKNOWN);
     const seconds = (this.#client.clock.now() - begun) / 1000;
     const labels = { ...this.#grpcLabels, "grpc.status": status };
     this.#by.telemetry.record(name, options, seconds, labels, this.#operation.context);
+    return labels;
   }
 }
 
@@ -160,6 +189,8 @@ class FollowedAttempt implements AttemptEvents {
   readonly begun: number;
   /** Whether it is over. */
   over = false;
+  /** Carries it; null until it has begun. */
+  carrier: Attempt | null = null;
   readonly #call: FollowedClientCall;
   readonly #events: AttemptEvents;
 

@@ -32,6 +32,12 @@ export function grpcDurationOf(description: string): ReturnType<typeof durationO
   return { description, unit: "s", advice: { explicitBucketBoundaries: [...GRPC_BUCKETS] } };
 }
 
+/** A histogram of the bytes of a call's messages, by gRPC's own proposal. */
+export function grpcSizeOf(description: string): ReturnType<typeof durationOf> {
+  const bounds = [0, ...[10, 11, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32].map((n) => 2 ** n)];
+  return { description, unit: "By", advice: { explicitBucketBoundaries: bounds } };
+}
+
 /** `rpc.system.name` of a protocol; gRPC-Web is gRPC. */
 export function systemName(protocolName: string): string {
   return protocolName === "connect" ? "connectrpc" : "grpc";

@@ -15,9 +15,10 @@ import {
 /** Makers of spans and measurements of calls, and the names of these. */
 export interface RpcTelemetryOptions extends TelemetryOptions {
   /**
-   * Measure under gRPC's own names too (A66): `grpc.client.attempt.started`,
-   * `grpc.client.attempt.duration`, `grpc.client.call.duration`, `grpc.server.call.started`,
-   * `grpc.server.call.duration`.
+   * Measure under gRPC's own names too (A66): `started` and `duration` of `grpc.client.attempt` and
+   * `grpc.server.call`, both with `sent_total_compressed_message_size` and
+   * `rcvd_total_compressed_message_size` where the protocol is gRPC itself, and
+   * `grpc.client.call.duration`.
    * {@link https://github.com/grpc/proposal/blob/master/A66-otel-stats.md}
    *
    * @default {false}

@@ -20,6 +20,7 @@ import type { Method } from "../wire/method.ts";
 import {
   durationOf,
   grpcDurationOf,
+  grpcSizeOf,
   methodName,
   OTHER_METHOD,
   statusName,
@@ -29,6 +30,8 @@ import type { RpcTelemetry } from "./options.ts";
 
 const DURATION = durationOf("Duration of incoming calls");
 const CALL_DURATION = grpcDurationOf("End-to-end time of a call on the server");
+const SENT = grpcSizeOf("Bytes of the responses of a call, as they were sent");
+const RECEIVED = grpcSizeOf("Bytes of the requests of a call, as they came");
 const STARTED = { description: "Calls begun", unit: "{call}" };
 
 /** Statuses that are the server's fault: what RPC's conventions take for errors of a server. */
@@ -51,6 +54,12 @@ interface IncomingCall {
   readonly authority: string;
   /** The client's address. */
   readonly peer: string;
+}
+
+/** Bytes of the messages of a call, compressed as they were. */
+interface Messages {
+  readonly sentBytes: number;
+  readonly receivedBytes: number;
 }
 
 /** See the module. */
@@ -119,8 +128,11 @@ export class FollowedServerCall {
     return this.#operation === null ? body() : this.#operation.run(body);
   }
 
-  /** The call is over, with a status and the error behind it if there is one. May be called again. */
-  ended(status: number, error: ConnectError | null): void {
+  /**
+   * The call is over, with a status and the error behind it if there is one; `messages` tells the bytes
+   * of its messages, where that is known. May be called again.
+   */
+  ended(status: number, error: ConnectError | null, messages: Messages | null = null): void {
     if (this.#ended) return;
     this.#ended = true;
     const ms = this.#clock.now() - this.#begun;
@@ -153,6 +165,13 @@ export class FollowedServerCall {
         labels,
         operation.context,
       );
+      if (messages !== null) {
+        const name = (way: string): string =>
+          `grpc.server.call.${way}_total_compressed_message_size`;
+        const { sentBytes, receivedBytes } = messages;
+        telemetry.record(name("sent"), SENT, sentBytes, labels, operation.context);
+        telemetry.record(name("rcvd"), RECEIVED, receivedBytes, labels, operation.context);
+      }
     }
     operation.end(outcome, failure);
   }

@@ -34,6 +34,9 @@ export interface Attempt {
    * connection.
    */
   readonly halfDuplex: boolean;
+  /** Bytes of the messages sent and received, compressed as they were; gRPC's own attempts tell. */
+  readonly sentBytes?: number;
+  readonly receivedBytes?: number;
   /**
    * Sends one message, the last with `end`. `bytes` may be overwritten once it returns. Returns a
    * promise to wait for before sending more, or undefined if there is room.

@@ -52,6 +52,9 @@ interface Unread {
 export abstract class MessageStream extends h2.Stream {
   /** Messages longer than this are refused by their prefix, before anything is buffered. */
   maxReceiveSize: number = DEFAULT_MAX_RECEIVE_SIZE;
+  /** Bytes of the messages sent and received, compressed as they were, without their prefixes. */
+  sentBytes = 0;
+  receivedBytes = 0;
   /** Bytes of the prefix seen so far, while it is split over frames. */
   #prefixSeen = 0;
   #flags = 0;
@@ -228,6 +231,7 @@ export abstract class MessageStream extends h2.Stream {
   /** The message in `bytes[start, end)`; unless `owned`, the bytes will be overwritten. */
   #decode(bytes: Uint8Array, start: number, end: number, owned: boolean): void {
     let size = end - start;
+    this.receivedBytes += size;
     let message: object;
     try {
       const { codec } = this;
@@ -304,6 +308,7 @@ export abstract class MessageStream extends h2.Stream {
    */
   sendMessage(bytes: Uint8Array, compressed = false, end = false): Promise<void> | undefined {
     const length = bytes.length;
+    this.sentBytes += length;
     const payload = this.reserve(PREFIX_SIZE + length, end);
     if (payload >= 0) {
       writeMessage(this.output, payload, bytes, length, compressed);

@@ -252,6 +252,8 @@ Deno.test("methods that are not served have one name, and gRPC's own metrics on 
   const [duration] = received.metric("grpc.server.call.duration");
   assertEquals(duration?.attributes, { "grpc.method": "other", "grpc.status": "UNIMPLEMENTED" });
   assertEquals(received.metric("grpc.server.call.started")[0]?.value, 2);
+  // What is refused by its head carries no messages that anybody counted.
+  assertEquals(received.metric("grpc.server.call.sent_total_compressed_message_size"), []);
 });
 
 Deno.test("a call that is retried or hedged is one span, and all its attempts are measured", async () => {
@@ -318,6 +320,9 @@ Deno.test("a call that is retried or hedged is one span, and all its attempts ar
     assertEquals(of("grpc.client.attempt.started"), attempts);
     assertEquals(of("grpc.client.attempt.duration"), attempts);
     assertEquals(of("grpc.client.call.duration"), 1);
+    for (const way of ["sent", "rcvd"]) {
+      assertEquals(of(`grpc.client.attempt.${way}_total_compressed_message_size`), attempts);
+    }
     assertEquals(received.own("SERVER", name).length, attempts);
   }
 });
@@ -380,4 +385,28 @@ Deno.test("clients of gRPC-Web and Connect make one span a call, joined with the
       }
     }
   }
+});
+
+Deno.test("bytes of messages are measured as they went, compressed", async () => {
+  const received = await runTraced(`
+    import { listen, newClient, newService, Registrar } from "$ROOTgrpc/mod.ts";
+    ${PROTO}
+    const registrar = new Registrar();
+    registrar.register(file, { One: ({ text }) => ({ text: text.slice(0, 10) }) });
+    const telemetry = { grpcMetrics: true };
+    await using server = listen({ addr: "127.0.0.1:0", registrar, telemetry });
+    await using conn = newClient({ targets: [server.addr], compress: true, telemetry });
+    await newService(conn, file).One({ text: "a".repeat(100_000) });
+  `);
+  const sumOf = (metric: string): { sum: number; unit: string } => {
+    const [point] = received.metric(`${metric}_total_compressed_message_size`);
+    return { sum: point!.sum, unit: point!.unit };
+  };
+  const sent = sumOf("grpc.client.attempt.sent");
+  assertEquals(sent.unit, "By");
+  assert(sent.sum > 50 && sent.sum < 5_000, `${sent.sum}`);
+  assertEquals(sumOf("grpc.server.call.rcvd"), sent);
+  // One byte of tag, one of length, ten of text.
+  assertEquals(sumOf("grpc.client.attempt.rcvd").sum, 12);
+  assertEquals(sumOf("grpc.server.call.sent").sum, 12);
 });
