@@ -15,7 +15,9 @@ import {
   sluice,
   startClient,
   startServer,
+  traced,
 } from "./peers/program.ts";
+import { listen } from "../http/mod.ts";
 import { Row, summary, table } from "./grpc_report.ts";
 import { makeCertificate } from "../support/certificate.ts";
 import { which } from "../support/process.ts";
@@ -198,6 +200,40 @@ async function bothEnds(peers: readonly Peer[], files: readonly string[], ca: re
   }
 }
 
+/** Both ends without telemetry, and with spans and metrics that are exported. */
+async function telemetry(): Promise<Row[]> {
+  await using sink = listen({
+    addr: "127.0.0.1:0",
+    telemetry: false,
+    handler: async (stream) => {
+      await stream.readBytes();
+      return new Response(null, { headers: { "content-type": "application/x-protobuf" } });
+    },
+  });
+  const variants = [sluice, traced(`http://${sink.addr}`)];
+  await using stack = new AsyncDisposableStack();
+  const servers = await startAll(stack, variants, (peer) => startServer(peer));
+  const clients = await startAll(
+    stack,
+    variants,
+    (peer) => startClient(peer, servers.get(peer)!.target),
+  );
+  const name = "unary, 100 at a time, both ends";
+  const speed = new Row(name, "calls/s");
+  const cost = new Row(name, "CPU µs/call", "less");
+  await interleave(variants, async (peer, counted) => {
+    const client = clients.get(peer)!;
+    const { result, used } = await withCpu(
+      [servers.get(peer)!.program, client],
+      () => client.ask<Figures>({ mode: "unary", concurrency: 100, seconds: SECONDS }),
+    );
+    if (!counted) return;
+    speed.add(peer.name, result.count / result.seconds);
+    cost.add(peer.name, (used[0]! + used[1]!) * 1e6 / result.count);
+  });
+  return [speed, cost];
+}
+
 /** What idle streams and connections cost a server; our client opens them. */
 async function idle(peers: readonly Peer[]): Promise<void> {
   for (
@@ -247,7 +283,12 @@ else {
 }
 await section("idle streams and connections", () => idle(all));
 
+const seen: Row[] = [];
+await section("telemetry", async () => void seen.push(...await telemetry()));
+
 const others = found.map((peer) => peer.name);
 console.log(table(rows, sluice.name, others));
+console.log("With OTEL_DENO=true, its spans and metrics exported:");
+console.log(table(seen, sluice.name, ["traced"]));
 console.log(`${Math.round((performance.now() - started) / 1000)} s`);
 console.log(JSON.stringify(summary(rows, sluice.name, others)));

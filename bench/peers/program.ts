@@ -17,10 +17,15 @@ export class Program implements AsyncDisposable {
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
   #rest = "";
 
-  /** Starts it. Its standard error is shown. */
-  constructor(command: string, args: readonly string[]) {
+  /** Starts it, with `env` added to its environment. Its standard error is shown. */
+  constructor(
+    command: string,
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ) {
     this.#child = new Deno.Command(command, {
       args: [...args],
+      env,
       stdin: "piped",
       stdout: "piped",
       stderr: "inherit",
@@ -103,13 +108,19 @@ async function isThere(path: string): Promise<boolean> {
   return await Deno.stat(path).then(() => true, () => false);
 }
 
-function scripts(name: string, command: string, before: string[], ending: string): Peer {
+function scripts(
+  name: string,
+  command: string,
+  before: string[],
+  ending: string,
+  env: Readonly<Record<string, string>> = {},
+): Peer {
   const program = (role: string, rest: readonly string[]) =>
-    new Program(command, [
-      ...before,
-      `${here}${name.replace("-", "_")}_${role}.${ending}`,
-      ...rest,
-    ]);
+    new Program(
+      command,
+      [...before, `${here}${name.replace("-", "_")}_${role}.${ending}`, ...rest],
+      env,
+    );
   return {
     name,
     streams: true,
@@ -120,6 +131,15 @@ function scripts(name: string, command: string, before: string[], ending: string
 
 /** This module, on Deno. */
 export const sluice: Peer = scripts("sluice", Deno.execPath(), ["run", "-A", "--no-check"], "ts");
+
+/** The same with `OTEL_DENO=true`, which sends spans and metrics to `sink`. */
+export function traced(sink: string): Peer {
+  const peer = scripts("sluice", Deno.execPath(), ["run", "-A", "--no-check"], "ts", {
+    OTEL_DENO: "true",
+    OTEL_EXPORTER_OTLP_ENDPOINT: sink,
+  });
+  return { ...peer, name: "traced" };
+}
 
 /** The peers that are installed, and how to install those that are not. */
 export async function foreignPeers(): Promise<{ found: Peer[]; missing: string[] }> {
