@@ -39,8 +39,10 @@ const watches = await Promise.all([service.Watch({}), service.Watch({})]);
 for (const watch of watches) await watch.read();
 const end = performance.now() + 14_000;
 while (performance.now() < end) {
-  const calls = Array.from({ length: 1 + random.below(30) }, () =>
-    attempt(service.Quick({ fail: random.below(25) === 0, ms: random.below(12) })));
+  const calls = Array.from(
+    { length: 1 + random.below(30) },
+    () => attempt(service.Quick({ fail: random.below(25) === 0, ms: random.below(12) })),
+  );
   await Promise.all([...calls, get(`http://${server.addr}/`)]);
   await new Promise((resolve) => setTimeout(resolve, random.below(200)));
 }

@@ -4,8 +4,19 @@
  * @module
  */
 
+/** The codings of an `accept-encoding`, but those it refuses. */
+export function acceptedCodings(accept: string | null): readonly string[] {
+  return (accept ?? "").split(",", MAX_CODINGS)
+    .map((coding) => coding.trim().toLowerCase())
+    .filter((coding) => coding !== "" && !/;\s*q=0(?:\.0*)?$/.test(coding))
+    .map((coding) => coding.replace(/\s*;.*$/, ""));
+}
+
 /** How a stream of responses is sent. */
 type StreamForm = "lines" | "events";
+
+/** Codings one `accept-encoding` is read for. */
+const MAX_CODINGS = 16;
 
 const EVENTS = "text/event-stream";
 const LINES: ReadonlySet<string> = new Set([

@@ -16,6 +16,7 @@ import { abort, Countdown, type Time } from "../../http/engine.ts";
 import { HeadersTooLargeError, type ServerStream } from "../../http/mod.ts";
 import { expose } from "../web/cors.ts";
 import { type CallExchange, EXCHANGE, headersOf } from "../web/exchange.ts";
+import { chooseEncoding, type Encoding } from "../wire/compression.ts";
 import {
   type CallErrorListener,
   type ServerErrorListener,
@@ -23,7 +24,7 @@ import {
 } from "../wire/handler_error.ts";
 import { toStatusError } from "../wire/status.ts";
 import { parseTimeout } from "../wire/timeout.ts";
-import { streamForm } from "./accept.ts";
+import { acceptedCodings, streamForm } from "./accept.ts";
 import type { Binding } from "./binding.ts";
 import { type BodySettings, readRequest, readRequests } from "./body.ts";
 import { requestMetadata, responseFields, trailerFields } from "./metadata.ts";
@@ -38,6 +39,7 @@ export interface RestSettings extends BodySettings {
   readonly maxSendSize: number;
   /** Compress responses for clients that accept it. */
   readonly compress: boolean;
+  readonly encoding: Encoding | undefined;
   /** Origins whose scripts may call. */
   readonly cors: readonly string[];
   readonly registry: Registry;
@@ -50,10 +52,9 @@ export type Run = (request: unknown, context: HandlerContext) => unknown;
 
 /** A call, with its exchange. */
 export class RestCall implements CallExchange {
-  /** Responses of this kind are not compressed. */
-  readonly acceptedEncodings: readonly string[] = [];
-  readonly encoding = null;
-  compressing = false;
+  readonly acceptedEncodings: readonly string[];
+  readonly encoding: Encoding | null;
+  compressing: boolean;
   readonly stream: ServerStream;
   readonly onError: ServerErrorListener;
   readonly time: Time;
@@ -82,6 +83,11 @@ export class RestCall implements CallExchange {
     this.#binding = binding;
     this.#segments = segments;
     this.#header = headersOf(stream);
+    this.acceptedEncodings = acceptedCodings(this.#header.get("accept-encoding"));
+    this.encoding = settings.compress || stream.compress
+      ? chooseEncoding(this.acceptedEncodings, settings.encoding)
+      : null;
+    this.compressing = this.encoding !== null;
     this.#writer = new ReplyWriter(binding, settings);
   }
 
@@ -199,7 +205,7 @@ export class RestCall implements CallExchange {
   async #answer(reply: unknown, context: HandlerContext): Promise<void> {
     const { stream } = this;
     const { type, bytes } = this.#writer.body(reply);
-    if (this.#settings.compress) stream.compress = true;
+    stream.compress = this.compressing;
     await this.#respond(200, type, context.responseHeader);
     this.#close(bytes, context);
   }

@@ -13,6 +13,7 @@ import { followCall } from "../telemetry/server_call.ts";
 import { preflight } from "../web/cors.ts";
 import { headersOf } from "../web/exchange.ts";
 import { implementation } from "../web/implementation.ts";
+import type { Encoding } from "../wire/compression.ts";
 import type { CallErrorListener, ServerErrorListener } from "../wire/handler_error.ts";
 import { registryOf } from "../wire/registry.ts";
 import type { Method } from "../wire/method.ts";
@@ -29,6 +30,7 @@ interface SharedSettings {
   readonly maxReceiveSize: number;
   readonly maxSendSize: number;
   readonly compress: boolean;
+  readonly encoding: Encoding | undefined;
   readonly cors: readonly string[];
   readonly registry: Registry | undefined;
   readonly onError: CallErrorListener;
