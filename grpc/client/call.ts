@@ -375,6 +375,10 @@ export abstract class ClientCall extends LimitedCall implements Wanted<Connected
     return this.attempt?.begun === true;
   }
 
+  protected get lastFailure(): Error | undefined {
+    return this.#policy === null ? undefined : this.#policy.lastFailure;
+  }
+
   protected giveUpAttempts(): void {
     this.attempt?.abandon();
     this.#waiting?.cancel();

@@ -36,6 +36,11 @@ export class CallPolicy {
     return this.hedge !== null || this.retry?.active === true;
   }
 
+  /** The failure of the attempt before; undefined if there was none. */
+  get lastFailure(): Error | undefined {
+    return this.retry?.failure ?? this.hedge?.failure;
+  }
+
   /** Fields of the response header, and how many attempts there were before. */
   withAttempts(fields: readonly string[]): readonly string[] {
     // "The client library may also set this entry in the received initial metadata."

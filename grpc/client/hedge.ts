@@ -126,6 +126,11 @@ export class Hedge extends Timer {
 
   // ---- requests --------------------------------------------------------------------------------
 
+  /** The last failure; undefined if there was none. */
+  get failure(): ConnectError | undefined {
+    return this.#failure?.error;
+  }
+
   /** Whether an attempt runs. */
   get running(): boolean {
     return this.#legs.some(({ attempt }) => attempt !== null);

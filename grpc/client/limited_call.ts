@@ -33,6 +33,8 @@ export abstract class LimitedCall extends Timer {
 
   /** Whether an attempt runs. */
   protected abstract readonly running: boolean;
+  /** The failure of the attempt before, if a policy goes on; else undefined. */
+  protected abstract readonly lastFailure: Error | undefined;
   /** Gives up what runs, and what waits. */
   protected abstract giveUpAttempts(): void;
   /** The call is over: nothing is sent again. */
@@ -85,7 +87,7 @@ export abstract class LimitedCall extends Timer {
   }
 
   #deadlinePassed(): ConnectError {
-    return this.#ended("the deadline passed", Code.DeadlineExceeded, undefined);
+    return this.#ended("the deadline passed", Code.DeadlineExceeded, this.lastFailure);
   }
 
   #cancelled(): ConnectError {

@@ -21,6 +21,8 @@ export interface Retried {
 export class RetryRun extends Timer {
   /** Attempts before the one that runs. */
   previous = 0;
+  /** The last failure. */
+  failure: ConnectError | undefined;
   readonly #policies: Policies;
   /** Null: failures only count for the throttle. */
   readonly #settings: RetrySettings | null;
@@ -56,6 +58,7 @@ export class RetryRun extends Timer {
    * @param open Whether the call can be sent again.
    */
   retries(error: ConnectError, trailers: readonly string[], open: boolean): boolean {
+    this.failure = error;
     const settings = this.#settings;
     const { throttle, maxAttempts } = this.#policies;
     const pushback = pushbackOf(trailers);
