@@ -2,25 +2,27 @@
 
 import { type grpc, http } from "@sluice/sluice";
 import { COMMAND_LIMITS } from "./command.ts";
-import { formsOf } from "./form.ts";
+import { formsOf } from "../../grpc/cli/web/form.ts";
 import { type Backend, runSession } from "./session.ts";
 
 /** Pages served at once. */
 const MAX_SESSIONS = 32;
 
 const SCRIPT = "text/javascript; charset=utf-8";
+/** Parts of the page that the command of gRPC has, too. */
+const SHARED = "../../../grpc/cli/page";
 const FILES: { readonly [path: string]: readonly [file: string, type: string] } = {
   "/": ["index.html", "text/html; charset=utf-8"],
   "/style.css": ["style.css", "text/css; charset=utf-8"],
   "/icon.svg": ["icon.svg", "image/svg+xml"],
   "/main.js": ["main.js", SCRIPT],
   "/live.js": ["live.js", SCRIPT],
-  "/element.js": ["element.js", SCRIPT],
+  "/grpc/cli/page/element.js": [`${SHARED}/element.js`, SCRIPT],
   "/keys.js": ["keys.js", SCRIPT],
   "/lock.js": ["lock.js", SCRIPT],
   "/call.js": ["call.js", SCRIPT],
-  "/form.js": ["form.js", SCRIPT],
-  "/connect.js": ["connect.js", SCRIPT],
+  "/grpc/cli/page/form.js": [`${SHARED}/form.js`, SCRIPT],
+  "/grpc/cli/page/connect.js": [`${SHARED}/connect.js`, SCRIPT],
   "/chart.js": ["chart.js", SCRIPT],
 };
 

@@ -11,8 +11,11 @@ import { call, CALL_FLAGS, formatOf } from "./call.ts";
 import { describe } from "./describe.ts";
 import { list } from "./list.ts";
 import type { Operation } from "./operation.ts";
+import { completion } from "./completion.ts";
+import { SERVE_FLAGS, serveFiles } from "./serve.ts";
 import { SERVER_FLAGS, setUp } from "./setup.ts";
 import { Timing } from "./timing.ts";
+import { web, WEB_FLAGS } from "./web.ts";
 import { thisProcess, type World } from "./world.ts";
 
 /** Exit code of a command that the user ended. */
@@ -53,7 +56,22 @@ const VERBS: Readonly<Record<string, Verb>> = {
   call: {
     usage: "ADDRESS [call] SERVICE/METHOD",
     about: "calls a method",
-    flags: { ...SERVER_FLAGS, ...OUTPUT_FLAGS, ...CALL_FLAGS },
+    flags: { ...SERVER_FLAGS, ...CALL_FLAGS },
+  },
+  web: {
+    usage: "ADDRESS -web",
+    about: "shows a page with a form for each method",
+    flags: { ...SERVER_FLAGS, ...WEB_FLAGS, "rpc-header": CALL_FLAGS["rpc-header"]! },
+  },
+  serve: {
+    usage: "serve FILE.proto …",
+    about: "serves proto files: handlers of a module, made-up answers for the rest",
+    flags: SERVE_FLAGS,
+  },
+  completion: {
+    usage: "completion bash|zsh|fish",
+    about: "prints what completes this command's words in a shell",
+    flags: {},
   },
 };
 
@@ -93,6 +111,12 @@ async function dispatch(args: readonly string[], world: World): Promise<number> 
     await world.print(helpOf(words.find((word) => Object.hasOwn(VERBS, word))));
     return 0;
   }
+  if (words[0] === "serve") return await serveFiles(words.slice(1), given, world);
+  if (words[0] === "completion") {
+    const verbs = Object.entries(VERBS).map(([name, verb]) => ({ name, ...verb }));
+    await world.print(completion(words[1], verbs.filter(({ name }) => name !== "web")));
+    return 0;
+  }
   const request = requestOf(words, given);
   const { flags } = VERBS[request.verb]!;
   for (const name of Object.keys(ALL_FLAGS)) {
@@ -113,13 +137,15 @@ async function operate(
   const started = new Timing();
   const timeLeft = (): number => Math.max(0, most - started.taken);
   await using setup = await setUp(target, given, world, timeLeft);
-  const operation: Operation = { setup, given, world, symbol, started, timeLeft };
+  const operation: Operation = { setup, given, world, target, symbol, started, timeLeft };
   try {
     switch (verb) {
       case "list":
         return await list(operation);
       case "describe":
         return await describe(operation);
+      case "web":
+        return await web(operation);
       default:
         return await call(operation);
     }
@@ -140,6 +166,7 @@ const FAILED: Readonly<Record<string, (symbol: string | undefined) => string>> =
     symbol === undefined
       ? "Failed to describe services"
       : `Failed to resolve symbol ${JSON.stringify(symbol)}`,
+  web: () => "Failed to show the page",
   call: (symbol) => `Error invoking method ${JSON.stringify(symbol)}`,
 };
 
@@ -147,6 +174,9 @@ const FAILED: Readonly<Record<string, (symbol: string | undefined) => string>> =
 function requestOf(words: readonly string[], given: Given): Request {
   const [first, second] = words;
   if (first === undefined) throw new UsageError("Too few arguments.");
+  if (given.has("web") && !Object.hasOwn(VERBS, first)) {
+    return checked("web", first, words.slice(1));
+  }
   if (Object.hasOwn(VERBS, first)) {
     const rest = words.slice(1);
     // One word behind the verb is an address, unless files say what there is.

@@ -8,6 +8,8 @@ export interface Operation {
   readonly setup: Setup;
   readonly given: Given;
   readonly world: World;
+  /** Address of the server. */
+  readonly target: string | undefined;
   /** Listed, described or called. */
   readonly symbol: string | undefined;
   /** Runs since the command began. */

@@ -155,9 +155,13 @@ export class BothSchemas implements Schema {
   }
 }
 
-/** Descriptors of the files and sets that the flags name; null if they name none. */
-export async function filesOf(given: Given, world: World): Promise<FileSchema | null> {
-  const protos = given.list("proto");
+/** Descriptors of the files and sets that flags and words name; null if they name none. */
+export async function filesOf(
+  given: Given,
+  world: World,
+  words: readonly string[] = [],
+): Promise<FileSchema | null> {
+  const protos = [...given.list("proto"), ...words];
   const sets = given.list("protoset");
   if (protos.length > 0 && sets.length > 0) {
     throw new UsageError("use either -protoset files or -proto files, but not both");

@@ -46,7 +46,10 @@ export function thisProcess(): World {
       if (folder) await mkdir(folder, { recursive: true });
       await writeFile(path, content);
     },
-    load: (path) => import(new URL(path, `file://${process.cwd()}/`).href),
+    load: async (path) => {
+      const module = new URL(path, `file://${process.cwd()}/`).href;
+      return await import(module);
+    },
     interrupted: interrupted.signal,
   };
 }

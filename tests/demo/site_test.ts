@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import type { http, kv } from "@sluice/sluice";
-import { formsOf } from "../../examples/demo/form.ts";
+import { formsOf } from "../../grpc/cli/web/form.ts";
 import { loadDemo } from "../../examples/demo/service.ts";
 import { runSession } from "../../examples/demo/session.ts";
 import { protoc } from "@sluice/sluice";

@@ -1,9 +1,15 @@
 // Methods of the service, called with forms.
 
 import { Chart } from "./chart.js";
-import { callStream, callUnary } from "./connect.js";
-import { addToLog, byId, element, milliseconds, tellOutcome } from "./element.js";
-import { makeForm } from "./form.js";
+import { callStream, callUnary } from "../../../grpc/cli/page/connect.js";
+import {
+  addToLog,
+  byId,
+  element,
+  milliseconds,
+  tellOutcome,
+} from "../../../grpc/cli/page/element.js";
+import { makeForm } from "../../../grpc/cli/page/form.js";
 
 /** Answers that are shown, messages that are sent at once, calls of one press. */
 const [MAX_ANSWERS, MAX_QUEUED, OFTEN] = [100, 50, 50];

@@ -1,6 +1,6 @@
 // Latency, drawn as it happens: a bar a call, the newest on the right.
 
-import { byId, milliseconds } from "./element.js";
+import { byId, milliseconds } from "../../../grpc/cli/page/element.js";
 
 /** Calls that are drawn. */
 const MAX_BARS = 60;

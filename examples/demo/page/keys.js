@@ -1,6 +1,12 @@
 // The keys, what happens to them, and the form that puts them.
 
-import { addToLog, byId, element, milliseconds, tellOutcome } from "./element.js";
+import {
+  addToLog,
+  byId,
+  element,
+  milliseconds,
+  tellOutcome,
+} from "../../../grpc/cli/page/element.js";
 
 /** Keys and events that are shown. */
 const [MAX_KEYS, MAX_EVENTS] = [200, 50];

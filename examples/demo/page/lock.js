@@ -1,6 +1,6 @@
 // The contenders for the lock.
 
-import { byId, element, tellOutcome } from "./element.js";
+import { byId, element, tellOutcome } from "../../../grpc/cli/page/element.js";
 
 const STATES = { idle: "does not want it", waiting: "waits", holding: "holds it" };
 const ACTIONS = { idle: "Take", waiting: "Give up", holding: "Release" };

@@ -1,7 +1,7 @@
 // The page: its parts, and the socket they share.
 
 import { showCalls } from "./call.js";
-import { byId, tellOutcome } from "./element.js";
+import { byId, tellOutcome } from "../../../grpc/cli/page/element.js";
 import { showKeys } from "./keys.js";
 import { Live } from "./live.js";
 import { showLock } from "./lock.js";

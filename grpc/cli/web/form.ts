@@ -1,9 +1,15 @@
-// What a page has to know of services to make forms of their methods.
-
+/**
+ * Services as a page needs them to make forms of their methods.
+ *
+ * @module
+ */
 import { type DescField, type DescMessage, type DescService, ScalarType } from "@bufbuild/protobuf";
 
 /** Messages within messages that get fields of their own; deeper ones are typed in as JSON. */
 const MAX_DEPTH = 3;
+
+/** `FeatureSet.FieldPresence` of fields that have to be there. */
+const LEGACY_REQUIRED = 3;
 
 /** A field of a form. */
 interface FormField {
@@ -17,6 +23,8 @@ interface FormField {
   /** One value a line. */
   readonly repeated: boolean;
   readonly initial: string | boolean;
+  /** Sent even if nothing was typed in. */
+  readonly required: boolean;
   /** Bounds of whole numbers; null for others. */
   readonly range: readonly [string, string] | null;
   readonly choices: readonly string[];
@@ -24,7 +32,7 @@ interface FormField {
 }
 
 /** A method as its form needs it. */
-export interface FormMethod {
+interface FormMethod {
   readonly service: string;
   readonly name: string;
   /** Where Connect's protocol calls it. */
@@ -59,6 +67,7 @@ function fieldsOf(message: DescMessage, depth: number): FormField[] {
       type: typeName(field),
       repeated: field.fieldKind === "list",
       initial: initial(field),
+      required: field.presence === LEGACY_REQUIRED,
       range: scalar === undefined ? null : RANGES[scalar] ?? null,
       choices: [],
       fields: [],
@@ -106,7 +115,7 @@ function typeName(field: DescField): string {
   return field.fieldKind === "list" ? `repeated ${type}` : type;
 }
 
-/** What stands in the form at first: the default of the proto text. */
+/** Stands in the form at first: the default of the proto text. */
 function initial(field: DescField): string | boolean {
   if (field.fieldKind === "enum") {
     const number = field.getDefaultValue() ?? field.enum.values[0]?.number;

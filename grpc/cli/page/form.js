@@ -21,16 +21,26 @@ export function makeForm(fields) {
 function makeField(field) {
   if (field.input === "fields") {
     const { elements, read } = makeForm(field.fields);
-    return { part: element("fieldset", {}, element("legend", {}, field.label), ...elements), read };
+    const part = element("fieldset", {}, element("legend", {}, field.label), ...elements);
+    return { part, read: () => unlessEmpty(field, read()) };
   }
   const input = makeInput(field);
   const text = [field.label, " ", element("small", {}, field.type)];
   if (field.input === "boolean") {
     const part = element("label", { class: "check" }, input, element("span", {}, ...text));
-    return { part, read: () => input.checked };
+    return { part, read: () => unlessInitial(field, input.checked) };
   }
   const part = element("label", {}, element("span", {}, ...text), input);
-  return { part, read: () => readInput(field, input) };
+  return { part, read: () => unlessInitial(field, readInput(field, input)) };
+}
+
+/** A value that is as it was before anybody typed is not sent: of a oneof, one member is enough. */
+function unlessInitial({ initial, required }, value) {
+  return value === initial && !required ? undefined : value;
+}
+
+function unlessEmpty({ required }, message) {
+  return Object.keys(message).length === 0 && !required ? undefined : message;
 }
 
 function makeInput({ name, input, repeated, initial, range, choices }) {

@@ -14,10 +14,10 @@ export class CallError extends Error {
 }
 
 /** One message out, one back. */
-export async function callUnary(path, message, signal) {
+export async function callUnary(path, message, signal, metadata = {}) {
   const response = await fetch(path, {
     method: "POST",
-    headers: { "content-type": "application/json", "connect-protocol-version": "1" },
+    headers: { ...metadata, "content-type": "application/json", "connect-protocol-version": "1" },
     body: JSON.stringify(message),
     signal,
   });
@@ -27,10 +27,14 @@ export async function callUnary(path, message, signal) {
 }
 
 /** Any number of messages out, then any number back, each as it comes. */
-export async function* callStream(path, messages, signal) {
+export async function* callStream(path, messages, signal, metadata = {}) {
   const response = await fetch(path, {
     method: "POST",
-    headers: { "content-type": "application/connect+json", "connect-protocol-version": "1" },
+    headers: {
+      ...metadata,
+      "content-type": "application/connect+json",
+      "connect-protocol-version": "1",
+    },
     body: new Blob(messages.map(envelope)),
     signal,
   });
