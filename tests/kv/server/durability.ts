@@ -14,7 +14,11 @@ const COMMAND = new URL("../../../kv/server/mod.ts", import.meta.url).pathname;
 const WRITERS = 6;
 
 /** Milliseconds for the process to start, on a machine that has much to do. */
-const START_MS = 120_000;
+export const START_MS = 120_000;
+
+/** The command line of a store on a folder. */
+export const storeCommand = (path: string): string =>
+  `deno run -A --no-check ${COMMAND} --path ${path} --addr 127.0.0.1:0`;
 
 /** A store in a process of its own. */
 export class StoreProcess implements AsyncDisposable {
@@ -28,8 +32,7 @@ export class StoreProcess implements AsyncDisposable {
 
   /** Starts one on a folder. `prefix` goes before the program, as a shell's limit of file sizes. */
   static async start(path: string, shell = ""): Promise<StoreProcess> {
-    const line =
-      `${shell} exec deno run -A --no-check ${COMMAND} --path ${path} --addr 127.0.0.1:0`;
+    const line = `${shell} exec ${storeCommand(path)}`;
     const process = new Process({ command: "sh", args: ["-c", line] });
     try {
       await process.waitFor(/http:\/\/\S+/, START_MS);

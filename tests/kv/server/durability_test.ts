@@ -11,7 +11,9 @@ import { Journal } from "../../../kv/server/log/journal.ts";
 import type { JournalRecord } from "../../../kv/server/log/records.ts";
 import { setImmediate } from "node:timers";
 import { Random } from "../../../support/random.ts";
-import { killAgainAndAgain, StoreProcess } from "./durability.ts";
+import { peerTest } from "../../../support/peers.ts";
+import { Process, which } from "../../../support/process.ts";
+import { killAgainAndAgain, START_MS, storeCommand, StoreProcess } from "./durability.ts";
 
 /** A temporary folder. */
 async function folder(): Promise<AsyncDisposable & { readonly path: string }> {
@@ -207,3 +209,46 @@ Deno.test("a journal that is replaced again and again, and while it is, holds ev
   assertEquals(found.length, appended);
   assertEquals(found, Array.from({ length: appended }, (_, i) => BigInt(i + 1)));
 });
+
+const unshare = await which("unshare");
+
+peerTest(
+  "a store on a small file system that fills up refuses, says so, and keeps what it acknowledged",
+  {
+    needs: [["unshare", unshare, "install util-linux"]],
+  },
+  async () => {
+    await using temporary = await folder();
+    const { path } = temporary;
+    // Once it has given up, there is room again, and another one is started in its place.
+    await using process = new Process({
+      command: unshare!,
+      args: [
+        "-Urm",
+        "sh",
+        "-c",
+        `mount -t tmpfs -o size=3m none ${path} && head -c 1500000 /dev/zero >${path}/ballast && ` +
+        `${storeCommand(`${path}/data`)}; rm ${path}/ballast; exec ${storeCommand(`${path}/data`)}`,
+      ],
+    });
+    const first = (await process.waitFor(/http:\/\/(\S+)/, START_MS))[1]!;
+    let acknowledged = 0;
+    {
+      await using client = kv.newClient({ endpoints: [first], retry: 0, timeout: 5 });
+      for (;;) {
+        const [, error] = await kv.attempt(
+          client.put({ key: `k${acknowledged}`, value: "x".repeat(2_000) }),
+        );
+        if (error !== undefined) break;
+        acknowledged++;
+      }
+    }
+    await process.waitFor(/cannot be written any more.*No space left/);
+    assert(acknowledged > 100, `${acknowledged} writes`);
+    const second = (await process.waitFor(/No space left[^]*http:\/\/(\S+)/, START_MS))[1]!;
+    await using client = kv.newClient({ endpoints: [second] });
+    const { count } = await client.get({ key: "k", prefix: true, countOnly: true });
+    assert(Number(count) >= acknowledged, `${count} of ${acknowledged} are there`);
+    await client.put({ key: "more", value: "x" });
+  },
+);
