@@ -414,11 +414,13 @@ export class Server implements AsyncDisposable {
     const deadline = new Promise<void>((resolve) => cut = resolve);
     // It holds the process: nothing else may, once a waiting handler's client is gone.
     const countdown = drain === 0 ? null : new Countdown(this.#time, drain, () => {
+      for (const socket of this.#sniffing.keys()) socket.close();
       for (const session of this.#h1) session.destroy();
       cut();
     });
     for (const session of this.#h2) this.#track(session.close(drain));
-    await Promise.race([this.#ended(), deadline]);
+    // What was accepted last comes before the listener is closed.
+    await Promise.race([accepting.then(() => this.#ended()), deadline]);
     await Promise.all([...this.#h2].map(({ closed }) => closed));
     countdown?.stop();
     await accepting;

@@ -248,7 +248,7 @@ peerTest("TLS goes over a Unix socket, with and without a client certificate", {
     await using shown = newClient({ ...options, cert, key });
     assertEquals((await shown.get("https://localhost/")).body, `${expected} CN=unix 0`);
     const error = await failure("https://other.test/", options);
-    assertEquals([error.phase, error.address], ["tls", path]);
+    assertEquals([error.phase, error.address], ["tls", `unix:${path}`]);
   }
 });
 
