@@ -2,6 +2,12 @@
  * gRPC over HTTP/2: server and client for services from generated code or from `.proto` text loaded
  * at run time. Types, errors and interceptors are Connect's.
  *
+ * Run as a program it is a client of any gRPC server, with grpcurl's words (docs/grpc_command.md):
+ *
+ * ```sh
+ * deno run -A jsr:@sluice/sluice/grpc -plaintext 127.0.0.1:50051 list
+ * ```
+ *
  * Rooms import downwards only:
  *
  * ```text

@@ -49,7 +49,11 @@ export function mockHandlers(service: DescService, seed: number): Handlers {
   return handlers;
 }
 
-/** A message whose fields are set. */
+/**
+ * A message whose fields are set.
+ *
+ * @internal
+ */
 export function mockMessage(desc: DescMessage, seed: number): Message {
   return new Mock(seed).message(desc, 1).message;
 }

