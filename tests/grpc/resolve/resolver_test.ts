@@ -1,6 +1,6 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import { Code, ConnectError } from "@connectrpc/connect";
-import { grpc } from "@sluice/sluice";
+import { grpc, http } from "@sluice/sluice";
 import { newClientAt } from "../../../grpc/client/conn.ts";
 import { MAX_ADDRESSES_PER_ENDPOINT, MAX_ENDPOINTS } from "../../../grpc/resolve/endpoint.ts";
 import { LOOKUP_TIMEOUT_MS, MAX_LISTS_PER_SECOND } from "../../../grpc/resolve/source.ts";
@@ -321,9 +321,24 @@ Deno.test("where servers come from is said once, and as it must be", () => {
     [{ target: "a:1", policy: 5 }, "policy must be"],
     [{ target: "a:1", policy: { least_request: { choiceCount: 1 } } }, "choiceCount"],
     [{ target: "a:1", policy: { name: 5, picker: () => {} } }, "policy.name"],
+    [{ target: "http://a:1", protocol: "connect", policy: "pick_first" }, 'is for "grpc" alone'],
+    [{ resolver: list, protocol: "grpc-web" }, 'is for "grpc" alone'],
+    [{ target: "http://a:1", targets: ["http://b:1"], protocol: "connect" }, "give one"],
+    [{ protocol: "connect" }, "without targets"],
     [{ target: "a:1", maxConnectionsPerServer: 0 }, "maxConnectionsPerServer must be"],
   ];
   for (const [options, message] of refused) {
     assertThrows(() => grpc.newClient(options as grpc.ClientOptions), TypeError, message);
   }
+});
+
+Deno.test("a client of Connect takes one target, and rests until it is closed", async () => {
+  const registrar = new grpc.Registrar();
+  registrar.register(GREETER, { SayHello: () => ({ message: "a" }) });
+  await using server = http.listen({ addr: "127.0.0.1:0", registrar: grpc.mount({ registrar }) });
+  const conn = grpc.newClient({ target: `http://${server.addr}`, protocol: "connect" });
+  assertEquals(await names(grpc.newService(conn, GREETER), 2), "aa");
+  assertEquals([conn.state, conn.stats().activeCalls], ["IDLE", 0]);
+  await conn.close();
+  assertEquals(conn.state, "SHUTDOWN");
 });
