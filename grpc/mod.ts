@@ -15,6 +15,7 @@
  * cli   the command
  * reflect   services learnt from their server
  * openapi   documents of what is served
+ * in_process   a server and its client in one process
  * client  server  interceptors   from a target to an answer, from a request to its handler, around both
  * web_client   calls by gRPC-Web and Connect, over the HTTP client
  * balancing   connections, and which of them gets a call
@@ -80,6 +81,17 @@ export { uncompressed, wasCompressed } from "./wire/compressed_messages.ts";
 export { callOptions, detached } from "./wire/propagation.ts";
 export { CallContext } from "./wire/call_context.ts";
 export { bearerAuth } from "./interceptors/bearer_auth.ts";
+export {
+  callCredentials,
+  type CredentialsOptions,
+  type CredentialsRequest,
+} from "./interceptors/call_credentials.ts";
+export {
+  type InProcess,
+  inProcess,
+  type InProcessOptions,
+  type ManualClock,
+} from "./in_process.ts";
 export { callLog, type CallRecord } from "./interceptors/call_log.ts";
 export { deadlineBounds, type DeadlineOptions } from "./interceptors/deadline_bounds.ts";
 export { validation, type ValidationOptions } from "./interceptors/validation.ts";

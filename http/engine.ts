@@ -83,6 +83,7 @@ export { cutConnections, type ServeOptions, Server, startServer } from "./server
 export { type MinRate } from "./time/min_rate.ts";
 export { Countdown } from "./time/countdown.ts";
 export { type Clock } from "./time/clock.ts";
+export { FakeClock } from "./time/fake_clock.ts";
 export { SYSTEM_TIME, type Time } from "./time/time.ts";
 export { Timer, type TimerWheel } from "./time/timer_wheel.ts";
 export { fair, ready } from "./time/turn.ts";

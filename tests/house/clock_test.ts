@@ -18,6 +18,7 @@ const PLATFORM_TIME: Readonly<Record<string, string>> = {
 const DOORS = [
   "grpc/cli/timing.ts",
   "grpc/client/conn.ts",
+  "grpc/in_process.ts",
   "grpc/server/pool.ts",
   "grpc/server/server.ts",
   "http/client/client.ts",

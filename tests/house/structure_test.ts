@@ -56,9 +56,10 @@ const ARROWS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
   grpc: {
     "mod.ts":
-      "cli reflect openapi client server interceptors transcoding balancing resolve config web telemetry wire",
+      "cli reflect openapi in_process.ts client server interceptors transcoding balancing resolve config web telemetry wire",
     cli: "reflect client server resolve wire",
     reflect: "client server wire",
+    "in_process.ts": "client server",
     interceptors: "wire",
     client: "web_client balancing resolve config telemetry wire codec",
     web_client: "balancing resolve wire codec",
