@@ -83,8 +83,8 @@ export { CallContext } from "./wire/call_context.ts";
 export { bearerAuth } from "./interceptors/bearer_auth.ts";
 export {
   callCredentials,
+  type CredentialsCall,
   type CredentialsOptions,
-  type CredentialsRequest,
 } from "./interceptors/call_credentials.ts";
 export {
   type InProcess,

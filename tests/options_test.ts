@@ -154,6 +154,13 @@ const DOORS: Record<string, Door | readonly Door[]> = {
   "grpc.ServerOptions": (bag) => closed(grpc.listen({ addr, registrar, ...bag } as never)),
   "grpc.MountOptions": (bag) => grpc.mount({ registrar, ...bag } as never),
   "grpc.CallSettings": (bag) => grpc.mount({ registrar, ...bag } as never),
+  "grpc.CredentialsOptions": (bag) => grpc.callCredentials(() => ({}), bag),
+  "grpc.InProcessOptions": (bag) => closed(grpc.inProcess(registrar, bag)),
+  "grpc.SignalOptions": (bag) => {
+    const signals = ["SIGUSR2"];
+    grpc.closeOnSignals({ close: () => Promise.resolve() }, { signals, ...bag } as never)
+      [Symbol.dispose]();
+  },
   "grpc.DeadlineOptions": (bag) => grpc.deadlineBounds(bag),
   "grpc.ValidationOptions": (bag) => grpc.validation(bag),
   "grpc.RegistrarOptions": [

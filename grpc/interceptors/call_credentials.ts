@@ -4,8 +4,8 @@ import { checkBoolean, checkOptions, optionNames } from "../../http/engine.ts";
 import { ConnectionLostError, DialError, TimeoutError } from "../../http/mod.ts";
 
 /** The call that credentials are wanted for. */
-export interface CredentialsRequest {
-  /** What tokens are for, by gRPC's rule: `https://host/package.Service`. */
+export interface CredentialsCall {
+  /** The audience of tokens, by gRPC's rule: `https://host/package.Service`. */
   readonly serviceUrl: string;
   /** Name of the method, as in the proto file. */
   readonly method: string;
@@ -63,7 +63,7 @@ const NOT_OF_CREDENTIALS: ReadonlySet<Code> = new Set([
  * ```
  */
 export function callCredentials(
-  get: (call: CredentialsRequest) => HeadersInit | Promise<HeadersInit>,
+  get: (call: CredentialsCall) => HeadersInit | Promise<HeadersInit>,
   options: CredentialsOptions = {},
 ): Interceptor {
   if (typeof get !== "function") {

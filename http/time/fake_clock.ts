@@ -12,7 +12,11 @@ import type { Alarm, AlarmClock } from "./clock.ts";
 import type { Time } from "./time.ts";
 import { TimerWheel } from "./timer_wheel.ts";
 
-/** How long the consequences of one moment may take: rounds of so many turns of the event loop. */
+/**
+ * How long the consequences of one moment may take: rounds of so many turns of the event loop.
+ *
+ * @internal
+ */
 export interface Settling {
   readonly rounds: number;
   readonly turns: number;
@@ -27,13 +31,19 @@ const IN_MEMORY: Settling = { rounds: 1, turns: 150, restMs: 0 };
  * Where a test has sockets, both ends of them in this process: of a loop that is never idle the platform
  * looks after them in every 61st turn, and on a busy machine the system brings what was sent only when
  * it gets to it.
+ *
+ * @internal
  */
 export const OVER_SOCKETS: Settling = { rounds: 5, turns: 61, restMs: 1 };
 
 /** Real milliseconds that something is waited for for which no alarm is set. */
 const PATIENCE_MS = 30_000;
 
-/** Lets promises settle and what was put off to the next turns of the event loop happen. */
+/**
+ * Lets promises settle and what was put off to the next turns of the event loop happen.
+ *
+ * @internal
+ */
 export async function settle({ rounds, turns, restMs }: Settling = IN_MEMORY): Promise<void> {
   for (let round = 0; round < rounds; round++) {
     for (let i = 0; i < turns; i++) await new Promise<void>((resolve) => setImmediate(resolve));

@@ -1,6 +1,6 @@
 /** A server and its client in one process, by the system's clock or one that is moved by hand. */
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
-import { Code, ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
+import { Code, type ConnectError, createClient, type Interceptor } from "@connectrpc/connect";
 import type { DescService } from "@bufbuild/protobuf";
 import { grpc } from "@sluice/sluice";
 import { GREETER, type Request } from "../../support/greeter.ts";

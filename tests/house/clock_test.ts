@@ -6,6 +6,8 @@ import { ROOT } from "./graph.ts";
 const PLATFORM_TIME: Readonly<Record<string, string>> = {
   "http/time/clock.ts performance.now": "the system's clock",
   "http/time/clock.ts setTimeout": "the system's clock",
+  "http/time/fake_clock.ts performance.now": "real patience, where nothing moves the clock on",
+  "http/time/fake_clock.ts setTimeout": "real rests of the event loop, for sockets",
   "http/time/turn.ts performance.now": "how long this process has worked without a wait",
   "http/message/date.ts Date.now": "the wall's time: the field Date",
   "http/message/date.ts new Date": "the wall's time: the field Date",

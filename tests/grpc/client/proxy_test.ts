@@ -1,6 +1,6 @@
 /** Clients behind proxies: tunnels by CONNECT, with TLS and without, on every protocol. */
 import { assertEquals, assertStringIncludes, assertThrows } from "@std/assert";
-import { Code, ConnectError } from "@connectrpc/connect";
+import { Code, type ConnectError } from "@connectrpc/connect";
 import { grpc, http } from "@sluice/sluice";
 import { sharedAuthority } from "../../../support/authority.ts";
 import { OPENSSL } from "../../../support/certificate.ts";
