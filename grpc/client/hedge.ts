@@ -136,6 +136,11 @@ export class Hedge extends Timer {
     return this.#legs.some(({ attempt }) => attempt !== null);
   }
 
+  /** Whether responses can be counted on only when the request side has ended. */
+  get halfDuplex(): boolean {
+    return this.#legs.some(({ attempt }) => attempt?.halfDuplex === true);
+  }
+
   /** Sends one more request on all that run. There is room when the first of them has some. */
   send(bytes: Uint8Array): Promise<void> | undefined {
     const rooms = this.#legs.filter(({ attempt }) => attempt !== null)

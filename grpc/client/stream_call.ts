@@ -87,7 +87,7 @@ export class StreamCall extends ClientCall implements StreamHandle {
 
   /** Whether responses can be counted on only when the request side has ended. */
   get halfDuplex(): boolean {
-    return this.attempt?.halfDuplex ?? false;
+    return this.attempt?.halfDuplex ?? this.hedge?.halfDuplex ?? false;
   }
 
   // ---- requests --------------------------------------------------------------------------------

@@ -254,6 +254,11 @@ for (const protocol of PROTOCOLS) {
     assertEquals((await stream.read())?.message, "b");
     assertEquals(await stream.read(), null);
     assertEquals(previous, [null, "1"]);
+    // Over HTTP/1.1 hedged calls know, too, that responses come behind the requests.
+    const chat = await greeter.Chat();
+    const read = codeOf(chat.read());
+    if ("protocol" in protocol) assertEquals(await read, Code.FailedPrecondition);
+    chat.close();
   });
 }
 
