@@ -54,8 +54,12 @@ export function addressAttributes(
   return port === 0 ? address : { ...address, [`${prefix}.port`]: port };
 }
 
-/** Host and port of an authority, IPv6 without brackets; port 0 if it names none. */
+/**
+ * Host and port of an authority or an address, IPv6 without brackets; port 0 if it names none. Of a
+ * Unix socket the path.
+ */
 export function splitAuthority(authority: string): { hostname: string; port: number } {
+  if (authority.startsWith("unix:")) return { hostname: authority.slice(5), port: 0 };
   const [, hostname = "", port = "0"] = /^\[?([^\]]*?)\]?(?::(\d{1,5}))?$/.exec(authority) ?? [];
   return { hostname, port: Number(port) };
 }

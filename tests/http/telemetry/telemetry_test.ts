@@ -2,6 +2,7 @@
 import { assert, assertEquals, assertRejects, assertThrows } from "@std/assert";
 import * as api from "@opentelemetry/api";
 import { fetchHandler, listen, newClient, type TelemetryOptions } from "../../../http/mod.ts";
+import { addressAttributes, splitAuthority } from "../../../http/telemetry/http_attributes.ts";
 import { telemetryOf } from "../../../http/telemetry/telemetry.ts";
 import { printed } from "../../../support/console.ts";
 import { pair, TRANSPORTS } from "../../../support/transports.ts";
@@ -220,5 +221,22 @@ Deno.test("telemetry takes tracers and meters of OpenTelemetry's API, and refuse
     );
     assertThrows(() => newClient(given), TypeError, message);
     assertThrows(() => fetchHandler(handler, given), TypeError, message);
+  }
+});
+
+Deno.test("addresses of every kind are host and port, or a path", () => {
+  const cases: [string, object][] = [
+    ["example.com:8080", { "server.address": "example.com", "server.port": 8080 }],
+    ["example.com", { "server.address": "example.com" }],
+    ["127.0.0.1:1", { "server.address": "127.0.0.1", "server.port": 1 }],
+    ["[::1]:443", { "server.address": "::1", "server.port": 443 }],
+    ["[::1]", { "server.address": "::1" }],
+    ["unix:/tmp/a:1", { "server.address": "/tmp/a:1" }],
+    ["memory:/1", { "server.address": "memory:/1" }],
+    ["", {}],
+    ["a".repeat(5000), { "server.address": "a".repeat(1024) }],
+  ];
+  for (const [text, attributes] of cases) {
+    assertEquals(addressAttributes("server", splitAuthority(text)), attributes, text);
   }
 });
