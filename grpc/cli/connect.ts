@@ -4,6 +4,7 @@
  * @module
  */
 import { Code, ConnectError } from "@connectrpc/connect";
+import { DialError } from "../../http/mod.ts";
 import { type Conn, newClient } from "../client/conn.ts";
 import type { ClientOptions } from "../client/options.ts";
 import { type Flags, type Given, UsageError } from "./arguments.ts";
@@ -59,18 +60,21 @@ export interface Dialled extends AsyncDisposable {
 /** Makes a client; its first call connects. */
 export async function connect(target: string, given: Given, world: World): Promise<Dialled> {
   checkTogether(given);
+  const options = optionsOf(given);
   const authority = given.text("authority") ?? given.text("servername");
   const relay = given.has("insecure") ? await InsecureRelay.open(targetOf(target, given)) : null;
   const clock = new Timing();
   let dialTime: number | null = null;
+  const onConnection = (_: string, error: Error | null): void => {
+    if (error === null) dialTime ??= clock.taken;
+  };
   let conn: Conn;
   try {
     conn = newClient({
-      ...optionsOf(given),
+      ...options,
       targets: [relay?.target ?? targetOf(target, given)],
-      onConnection: (_, error) => {
-        if (error === null) dialTime ??= clock.taken;
-      },
+      // Those of other protocols come and go with the HTTP client's pool.
+      ...(options.protocol === undefined ? { onConnection } : {}),
       ...(relay === null && !given.has("plaintext") ? { tls: await tlsOf(given, world) } : {}),
       ...(authority === undefined && relay === null ? {} : { authority: authority ?? target }),
     });
@@ -88,6 +92,7 @@ export async function connect(target: string, given: Given, world: World): Promi
     dialFault: (error) => {
       if (dialTime !== null || !(error instanceof ConnectError)) return null;
       if (error.code !== Code.Unavailable) return null;
+      if (options.protocol !== undefined && !(error.cause instanceof DialError)) return null;
       const why = relay?.error ?? error;
       return new Error(
         `Failed to dial target host "${target}": ${reasonOf(why)}${hintFor(why, given)}`,

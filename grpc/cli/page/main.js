@@ -54,7 +54,6 @@ function choose(method) {
   byId("signature").textContent = `${up ? "stream " : ""}${method.input} → ${
     down ? "stream " : ""
   }${method.output}`;
-  byId("about").textContent = method.about ?? "";
   byId("fields").replaceChildren(...state.form.elements);
   byId("json").value = "";
   byId("add").hidden = !up;

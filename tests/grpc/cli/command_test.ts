@@ -2,7 +2,7 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
 import { fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
-import { grpc } from "@sluice/sluice";
+import { grpc, http } from "@sluice/sluice";
 import { makeCertificate, OPENSSL } from "../../../support/certificate.ts";
 import { peerTest } from "../../../support/peers.ts";
 import {
@@ -465,4 +465,43 @@ Deno.test("help tells of verbs and flags", async () => {
   }
   assertStringIncludes((await ours(["help", "call"])).stdout, "-emit-defaults");
   assertEquals((await ours([])).code, 2);
+});
+
+Deno.test("calls are made by gRPC-Web and Connect too, streams as well, and over Unix sockets", async () => {
+  const registrar = new grpc.Registrar();
+  registrar.register(FILE.services[0]!, {
+    // deno-lint-ignore no-explicit-any
+    Unary: (request: any) => request,
+    // deno-lint-ignore no-explicit-any
+    async *Down(request: any) {
+      yield await Promise.resolve(request);
+      yield request;
+    },
+  } as never);
+  const handler = () => new Response(null, { status: 404 });
+  await using server = http.listen({ addr: "127.0.0.1:0", registrar, handler });
+  const files = ["-import-path", PROTOS, "-proto", "test/all.proto"];
+  for (const protocol of ["grpc", "grpc-web", "connect"]) {
+    const call = (method: string) =>
+      ours(["-plaintext", "-protocol", protocol, ...files, "-d", '{"s":"x"}', server.addr, method]);
+    const one = '{\n  "s": "x"\n}\n';
+    const unary = await call("test.all.Echo/Unary");
+    assertEquals([unary.code, unary.stdout], [0, one], `${protocol}: ${unary.stderr}`);
+    const down = await call("test.all.Echo/Down");
+    assertEquals([down.code, down.stdout], [0, one + one], `${protocol}: ${down.stderr}`);
+    const none = await call("test.all.Echo/Time");
+    assertEquals(none.code, 1, "the request does not fit");
+    const missing = await call("test.all.Echo/Up");
+    assertEquals(missing.code, 64 + grpc.Code.Unimplemented, protocol);
+  }
+  const wrong = await ours(["-plaintext", "-protocol", "http", server.addr, "list"]);
+  assertEquals(wrong.code, 2);
+  const folder = await Deno.makeTempDir();
+  await using local = ownServer({ addr: `unix:${folder}/s` });
+  assertEquals(local.addr, `unix:${folder}/s`);
+  const listed = await ours(["-plaintext", "-unix", `${folder}/s`, "list", "test.all.Echo"]);
+  assertEquals(listed.code, 0, listed.stderr);
+  assertStringIncludes(listed.stdout, "test.all.Echo.Unary\n");
+  await local.close();
+  await Deno.remove(folder, { recursive: true });
 });
