@@ -113,6 +113,8 @@ function servicesOf(source: unknown): readonly DescService[] {
 class DocumentWriter {
   readonly #schemas: Schemas;
   readonly #paths = new Map<string, Map<string, Json>>();
+  /** Paths by themselves without the names of their parameters. */
+  readonly #shapes = new Map<string, string>();
   readonly #ids = new Set<string>();
 
   constructor(schemas: Schemas) {
@@ -173,10 +175,9 @@ class DocumentWriter {
   /** The path that differs in the names of parameters only, if there is one: both are the same to readers. */
   #keyOf(path: string): string {
     const shape = path.replace(/\{[^}]*\}/g, "{}");
-    for (const known of this.#paths.keys()) {
-      if (known.replace(/\{[^}]*\}/g, "{}") === shape) return known;
-    }
-    return path;
+    const known = this.#shapes.get(shape);
+    if (known === undefined) this.#shapes.set(shape, path);
+    return known ?? path;
   }
 
   #operation(binding: Binding, path: readonly Json[], count: number): Json {
