@@ -19,7 +19,7 @@ import type { ServerStream } from "../../http/mod.ts";
 import { wholeBody, withCallErrors } from "../web/request_body.ts";
 import { decompress } from "../wire/compression.ts";
 import type { Binding } from "./binding.ts";
-import { parseBoundedJson } from "./json.ts";
+import { LongIntegers, parseBoundedJson } from "./json.ts";
 import type { TranscodingSettings } from "./options.ts";
 import { badRequest, Refusal } from "./refusal.ts";
 
@@ -183,10 +183,12 @@ function textOf(bytes: Uint8Array): string {
 }
 
 function messageOf({ body, method }: Binding, text: string, settings: BodySettings): Message {
-  const json = parseBoundedJson(text, settings.maxDepth);
+  const long = new LongIntegers();
+  const json = parseBoundedJson(text, settings.maxDepth, long);
   const whole: JsonValue = body.kind === "field"
     ? { [body.field.jsonName]: json } as JsonObject
     : json;
+  long.restore(method.desc.input, whole);
   const { ignoreUnknownFields, registry } = settings;
   try {
     return fromJson(method.desc.input, whole, { ignoreUnknownFields, registry });

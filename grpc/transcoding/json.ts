@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { JsonValue } from "@bufbuild/protobuf";
+import type { DescMessage, JsonValue } from "@bufbuild/protobuf";
 import { badRequest } from "./refusal.ts";
 
 const QUOTE = 0x22;
@@ -17,14 +17,89 @@ const CLOSE = 0x7d;
 /** Digits that a number might not keep. */
 const LONG_NUMBER = /\d{16}/;
 
-/** Reads the JSON that a client sent. Throws INVALID_ARGUMENT if it is none, or deeper than `maxDepth`. */
-export function parseBoundedJson(text: string, maxDepth: number): JsonValue {
+/** Types whose numbers are JSON's own, and stay numbers. */
+const FREE_TYPES: ReadonlySet<string> = new Set([
+  "google.protobuf.Any",
+  "google.protobuf.ListValue",
+  "google.protobuf.Struct",
+  "google.protobuf.Value",
+]);
+
+/** An object or a list of JSON. */
+type Container = { [key: string]: unknown };
+
+/**
+ * Reads the JSON that a client sent. Throws INVALID_ARGUMENT if it is none, or deeper than `maxDepth`.
+ * With `long`, integers that a number would round are text.
+ */
+export function parseBoundedJson(text: string, maxDepth: number, long?: LongIntegers): JsonValue {
   if (text.length > maxDepth) checkDepth(text, maxDepth);
   try {
-    return LONG_NUMBER.test(text) ? JSON.parse(text, exact) : JSON.parse(text);
+    return long !== undefined && LONG_NUMBER.test(text)
+      ? JSON.parse(text, long.reviver)
+      : JSON.parse(text);
   } catch {
     throw badRequest("the body must be JSON");
   }
+}
+
+/**
+ * Integers with more digits than numbers keep. They are read as their texts, which fields of 64 bits
+ * take as they take numbers.
+ */
+export class LongIntegers {
+  /** Where such texts stand: keys by what has them. */
+  readonly #places = new Map<Container, Set<string>>();
+
+  /** Reads a value of JSON. */
+  readonly reviver: (this: Container, key: string, value: unknown) => unknown;
+
+  constructor() {
+    const places = this.#places;
+    this.reviver = function (key, value, context?: { readonly source?: string }) {
+      if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
+      const source = context?.source;
+      if (source === undefined || !/^-?\d+$/.test(source)) return value;
+      const keys = places.get(this);
+      if (keys === undefined) places.set(this, new Set([key]));
+      else keys.add(key);
+      return source;
+    };
+  }
+
+  /** Makes numbers again of those where a message has JSON of any kind. */
+  restore(desc: DescMessage, json: unknown): void {
+    if (this.#places.size === 0 || !isContainer(json)) return;
+    for (const { message, fieldKind, jsonName, name } of desc.fields) {
+      if (message === undefined) continue;
+      for (const key of [jsonName, name]) {
+        if (!Object.hasOwn(json, key)) continue;
+        const isFree = FREE_TYPES.has(message.typeName);
+        if (isFree && fieldKind === "message") this.#restoreAt(json, key);
+        else if (isFree) this.#restoreAll(json[key]);
+        else if (fieldKind === "message") this.restore(message, json[key]);
+        else for (const one of values(json[key])) this.restore(message, one);
+        if (jsonName === name) break;
+      }
+    }
+  }
+
+  #restoreAll(json: unknown): void {
+    if (isContainer(json)) { for (const key of Object.keys(json)) this.#restoreAt(json, key); }
+  }
+
+  #restoreAt(container: Container, key: string): void {
+    if (this.#places.get(container)?.has(key)) container[key] = Number(container[key]);
+    else this.#restoreAll(container[key]);
+  }
+}
+
+function isContainer(json: unknown): json is Container {
+  return typeof json === "object" && json !== null;
+}
+
+function values(json: unknown): readonly unknown[] {
+  return isContainer(json) ? Object.values(json) : [];
 }
 
 function checkDepth(text: string, maxDepth: number): void {
@@ -42,11 +117,4 @@ function checkDepth(text: string, maxDepth: number): void {
       }
     } else if ((char | BRACKET_BIT) === CLOSE) depth--;
   }
-}
-
-/** Keeps an integer that a number would round as its text, which fields of 64 bits take. */
-function exact(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof value !== "number" || Number.isSafeInteger(value)) return value;
-  const source = context?.source;
-  return source !== undefined && /^-?\d+$/.test(source) ? source : value;
 }

@@ -279,6 +279,14 @@ Deno.test("bodies that do not fit are answered with why", async () => {
     assertEquals((await post('{"int64Value":9007199254740993}'))[1], {
       int64Value: "9007199254740993",
     });
+    const long = "12345678901234567890";
+    const free = `[${long}, {"a": ${long}}]`;
+    const [, kept] = await post(
+      `{"uint64Value":${long},"manyInt64":[-9223372036854775808],"value":${free},"struct":{"a":${free}},"counts":{},"inner":{}}`,
+    );
+    assertEquals([kept.uint64Value, kept.manyInt64], [long, ["-9223372036854775808"]]);
+    // In JSON of any kind they are numbers as JSON has them.
+    assertEquals([kept.value, kept.struct], [JSON.parse(free), { a: JSON.parse(free) }]);
     assertEquals(await post(""), [200, {}]);
     assertEquals(
       (await json(`${url}/v1/shelves/1/books/2`, {
