@@ -288,11 +288,7 @@ export function newClient(options: ClientOptions): Conn {
   return new Conn(options);
 }
 
-/**
- * {@linkcode newClient} by another clock.
- *
- * @internal
- */
+/** {@linkcode newClient} by another clock. */
 export function newClientAt(time: Time, options: ClientOptions): Conn {
   const own = { ...options };
   times.set(own, time);

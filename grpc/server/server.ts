@@ -109,11 +109,7 @@ export function listen(options: ServerOptions): GrpcServer {
   return listenAt(SYSTEM_TIME, options);
 }
 
-/**
- * {@linkcode listen} by another clock.
- *
- * @internal
- */
+/** {@linkcode listen} by another clock. */
 export function listenAt(time: Time, options: ServerOptions): GrpcServer {
   return startServer(serveOptions(options), time);
 }
