@@ -28,20 +28,27 @@ interface EchoStatus {
   message: string;
 }
 
+interface Flag {
+  value: boolean;
+}
+
 interface SimpleRequest {
   responseSize: number;
+  responseCompressed?: Flag;
+  expectCompressed?: Flag;
   payload?: Payload;
   responseStatus?: EchoStatus;
 }
 
 interface OutputRequest {
-  responseParameters: { size: number; intervalUs: number }[];
+  responseParameters: { size: number; intervalUs: number; compressed?: Flag }[];
   payload?: Payload;
   responseStatus?: EchoStatus;
 }
 
 interface InputRequest {
   payload?: Payload;
+  expectCompressed?: Flag;
 }
 
 const ECHO_INITIAL = "x-grpc-test-echo-initial";
@@ -61,10 +68,21 @@ function echoStatus(status: EchoStatus | undefined): void {
 }
 
 async function* outputs(request: OutputRequest, signal: AbortSignal) {
-  for (const { size, intervalUs } of request.responseParameters) {
+  for (const { size, intervalUs, compressed } of request.responseParameters) {
     if (intervalUs > 0) await delay(intervalUs / 1000, { signal });
-    yield { payload: { body: new Uint8Array(size) } };
+    yield reply(size, compressed);
   }
+}
+
+/** A response that is compressed, if its call is, only where the request asks for it. */
+function reply(size: number, compressed: Flag | undefined): { payload: Payload } {
+  const message = { payload: { body: new Uint8Array(size) } };
+  return compressed?.value === true ? message : grpc.uncompressed(message);
+}
+
+function checkCompressed(request: object, expected: Flag | undefined): void {
+  if (expected === undefined || expected.value === grpc.wasCompressed(request)) return;
+  throw new ConnectError("the request is not compressed as it says", Code.InvalidArgument);
 }
 
 /** A registrar with the service. */
@@ -75,16 +93,22 @@ export function testService(): grpc.Registrar {
     UnaryCall(request: SimpleRequest, context) {
       echoMetadata(context);
       echoStatus(request.responseStatus);
-      return { payload: { body: new Uint8Array(request.responseSize) } };
+      checkCompressed(request, request.expectCompressed);
+      context.compress = request.responseCompressed?.value === true;
+      return reply(request.responseSize, request.responseCompressed);
     },
     async *StreamingOutputCall(request: OutputRequest, context) {
       echoMetadata(context);
+      context.compress = request.responseParameters.some(({ compressed }) => compressed?.value);
       yield* outputs(request, context.signal);
       echoStatus(request.responseStatus);
     },
     async StreamingInputCall(requests: AsyncIterable<InputRequest>) {
       let aggregatedPayloadSize = 0;
-      for await (const { payload } of requests) aggregatedPayloadSize += payload?.body.length ?? 0;
+      for await (const request of requests) {
+        checkCompressed(request, request.expectCompressed);
+        aggregatedPayloadSize += request.payload?.body.length ?? 0;
+      }
       return { aggregatedPayloadSize };
     },
     async *FullDuplexCall(requests: AsyncIterable<OutputRequest>, context) {
@@ -238,5 +262,62 @@ export const CASES: Readonly<
       await largeUnary(service, { timeout: ENOUGH });
       assert(performance.now() - started < 1000);
     }
+  },
+};
+
+const YES = { value: true };
+const NO = { value: false };
+
+/** The cases with compressed messages, which grpc-go does not have. */
+export const COMPRESSION_CASES: Readonly<
+  Record<string, (service: grpc.DynamicService, encoding: grpc.CallOptions) => Promise<void>>
+> = {
+  async client_compressed_unary(service, encoding) {
+    const request = (expectCompressed: Flag) => ({
+      expectCompressed,
+      responseSize: 314_159,
+      ...body(271_828),
+    });
+    const options = { ...encoding, compress: true, timeout: ENOUGH };
+    // A server that takes this does not know the field.
+    await fails(
+      service.UnaryCall!(grpc.uncompressed(request(YES)), options),
+      Code.InvalidArgument,
+    );
+    for (const message of [request(YES), grpc.uncompressed(request(NO))]) {
+      assertEquals((await service.UnaryCall!(message, options)).payload.body.length, 314_159);
+    }
+  },
+  async server_compressed_unary(service) {
+    for (const responseCompressed of [YES, NO]) {
+      const request = { responseCompressed, responseSize: 314_159, ...body(271_828) };
+      const response = await service.UnaryCall!(request, ENOUGH);
+      assertEquals(grpc.wasCompressed(response), responseCompressed.value);
+      assertEquals(response.payload.body.length, 314_159);
+    }
+  },
+  async client_compressed_streaming(service, encoding) {
+    const options = { ...encoding, compress: true, timeout: ENOUGH };
+    const probe: Stream = await service.StreamingInputCall!(options);
+    await probe.write(grpc.uncompressed({ expectCompressed: YES, ...body(27_182) }));
+    probe.closeWrite();
+    await fails(probe.read(), Code.InvalidArgument);
+    const stream: Stream = await service.StreamingInputCall!(options);
+    await stream.write({ expectCompressed: YES, ...body(27_182) });
+    await stream.write(grpc.uncompressed({ expectCompressed: NO, ...body(45_904) }));
+    stream.closeWrite();
+    assertEquals((await stream.read()).aggregatedPayloadSize, 73_086);
+  },
+  async server_compressed_streaming(service) {
+    const responseParameters = [{ size: 31_415, compressed: YES }, {
+      size: 92_653,
+      compressed: NO,
+    }];
+    const stream: Stream = await service.StreamingOutputCall!({ responseParameters }, ENOUGH);
+    const seen: unknown[] = [];
+    for await (const response of stream) {
+      seen.push([response.payload.body.length, grpc.wasCompressed(response)]);
+    }
+    assertEquals(seen, [[31_415, true], [92_653, false]]);
   },
 };
