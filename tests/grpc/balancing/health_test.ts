@@ -154,9 +154,10 @@ Deno.test("a server that stops telling its health is asked again with growing pa
   await until(() => server.watches === 1);
   await clock.advance(100);
   assertEquals(await codeOf(greeter.SayHello({})), Code.Unavailable);
-  await clock.advance(800);
+  // The pause is a second, a fifth more or less.
+  await clock.advance(650);
   assertEquals(server.watches, 1);
-  await clock.advance(400);
+  await clock.advance(550);
   assertEquals(server.watches, 2);
   const call = names(greeter, 1, { waitForReady: true });
   await clock.until(call);
