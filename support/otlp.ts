@@ -74,7 +74,7 @@ export class Received {
   readonly points: ReceivedPoint[] = [];
 
   /** Takes what a program sent. */
-  // deno-lint-ignore no-explicit-any
+  // deno-lint-ignore no-explicit-any explicit-module-boundary-types
   take(message: any): void {
     for (const { scopeSpans } of message.resourceSpans ?? []) {
       for (const { scope, spans } of scopeSpans) {

@@ -234,6 +234,7 @@ const DOORS: Record<string, Door | readonly Door[]> = {
   "kv.HashKVRequest": onClient((client, bag) => client.maintenance.hashKV(bag)),
   "kv.DowngradeRequest": onClient((client, bag) => client.maintenance.downgrade(bag)),
   "kv.MoveLeaderRequest": onClient((client, bag) => client.maintenance.moveLeader(bag)),
+  "kv.AnnounceOptions": onStore((client, bag) => kv.announce(client, "a", "127.0.0.1:1", bag)),
   "kv.SessionOptions": onStore((client, bag) => client.session(bag)),
   "kv.HolderOptions": onStore((client, bag) => client.lock("a", bag)),
   "kv.LockOptions": onStore((client, bag) => client.lock("a", bag)),

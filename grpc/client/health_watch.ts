@@ -60,7 +60,7 @@ class HealthWatch implements AttemptEvents {
   };
 
   #ask(): void {
-    watchMethod ??= methodFor(healthFile().services[0]!.method.watch!);
+    watchMethod ??= methodFor(healthFile().services[0]!.method["watch"]!);
     const attempt = new CallAttempt(watchMethod.output, MAX_ANSWER, this);
     let session: h2.Session | null;
     try {

@@ -52,7 +52,7 @@ const NOT_OF_CREDENTIALS: ReadonlySet<Code> = new Set([
  * ```ts
  * import { callCredentials, newClient } from "@sluice/sluice/grpc";
  *
- * declare function tokenFor(audience: string, signal: AbortSignal): Promise<string>;
+ * const tokenFor = (audience: string, _signal: AbortSignal) => Promise.resolve(`for ${audience}`);
  * await using conn = newClient({
  *   targets: ["users.example:443"],
  *   tls: true,

@@ -28,7 +28,7 @@ export function callAround(): CallContext | undefined {
  * ```ts
  * import { detached, type Handlers } from "@sluice/sluice/grpc";
  *
- * declare const audit: { Note(entry: object): Promise<object> };
+ * const audit = { Note: (entry: object) => Promise.resolve(entry) };
  * const handlers: Handlers = {
  *   Delete({ name }) {
  *     detached(() => audit.Note({ name }).catch(() => {}));
@@ -49,7 +49,7 @@ export function detached<T>(code: () => T): T {
  * ```ts
  * import { callOptions, type Handlers } from "@sluice/sluice/grpc";
  *
- * declare const names: { Find(request: object, options: object): Promise<object> };
+ * const names = { Find: (request: object, _options: object) => Promise.resolve(request) };
  * const handlers: Handlers = {
  *   Find: ({ id }, context) => names.Find({ id }, callOptions(context)),
  * };

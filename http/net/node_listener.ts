@@ -74,7 +74,10 @@ export function sharedListener(
 ): Listener {
   const server = createServer((raw: NodeSocket) => {
     const host = raw.remoteAddress ?? "";
-    if (!admission.enter(host, 0)) return raw.destroy();
+    if (!admission.enter(host, 0)) {
+      raw.destroy();
+      return;
+    }
     raw.setKeepAlive(true);
     raw.on("close", () => admission.leave(host));
     try {
