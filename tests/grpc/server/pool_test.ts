@@ -14,6 +14,8 @@ peerTest("calls reach every worker, also while they are replaced", { needs: [LIN
   await using pool = await grpc.serve(import.meta.resolve("./modules/greeter.ts"), {
     addr: "127.0.0.1:0",
     workers: 2,
+    // The test runner checks their types first.
+    startTimeout: 300_000,
   });
   const proto = new protoc.Loader().load(PROTO, "workers.proto");
   const said = new Set<string>();

@@ -13,6 +13,9 @@ const LINUX: Need = [
   "other systems do not spread connections over listeners",
 ];
 
+/** Milliseconds to begin: the test runner checks the types of workers first. */
+const startTimeout = 300_000;
+
 /** A request on a connection of its own. */
 async function ask(addr: string, path = "/"): Promise<string> {
   const { body } = await http.get(`http://${addr}${path}`, { connection: "close" });
@@ -29,7 +32,11 @@ async function askUntil(addr: string, done: (answers: Set<string>) => boolean): 
 }
 
 peerTest("workers share a port, and each knows its number", { needs: [LINUX] }, async () => {
-  await using pool = await http.serve(moduleAt("numbered"), { addr: "127.0.0.1:0", workers: 3 });
+  await using pool = await http.serve(moduleAt("numbered"), {
+    addr: "127.0.0.1:0",
+    startTimeout,
+    workers: 3,
+  });
   assertEquals([pool.workers, pool.addr], [3, `127.0.0.1:${pool.port}`]);
   await askUntil(pool.addr, (answers) => answers.size === 3);
   const stats = await pool.stats();
@@ -44,7 +51,10 @@ peerTest(
   "a pool serves options that a module exports, one worker a core",
   { needs: [LINUX] },
   async () => {
-    await using pool = await http.serve(new URL(moduleAt("plain")), { addr: "127.0.0.1:0" });
+    await using pool = await http.serve(new URL(moduleAt("plain")), {
+      addr: "127.0.0.1:0",
+      startTimeout,
+    });
     assertEquals(pool.workers, navigator.hardwareConcurrency);
     assertEquals(await ask(pool.addr), "plain");
   },
@@ -54,6 +64,7 @@ peerTest("a worker that crashes is told of and replaced", { needs: [LINUX] }, as
   const told = Promise.withResolvers<[unknown, number]>();
   await using pool = await http.serve(moduleAt("numbered"), {
     addr: "127.0.0.1:0",
+    startTimeout,
     workers: 2,
     onError: (error, index) => told.resolve([error, index]),
   });
@@ -71,6 +82,7 @@ peerTest("a worker that hangs is told of once, and others go on", { needs: [LINU
   const first = Promise.withResolvers<void>();
   await using pool = await http.serve(moduleAt("numbered"), {
     addr: "127.0.0.1:0",
+    startTimeout,
     workers: 2,
     checkInterval: 10,
     checkTimeout: 300,
@@ -103,7 +115,11 @@ export default { handler: async (stream: { path: string; closeWrite(text: string
 } };`,
     );
   await write("old");
-  const pool = await http.serve(new URL(`file://${path}`), { addr: "127.0.0.1:0", workers: 2 });
+  const pool = await http.serve(new URL(`file://${path}`), {
+    addr: "127.0.0.1:0",
+    startTimeout,
+    workers: 2,
+  });
   try {
     assertEquals(await ask(pool.addr), "old");
     const running = ask(pool.addr, "/slow");
@@ -126,7 +142,11 @@ peerTest(
   "reloading under load loses no request of connections that are open",
   { needs: [LINUX] },
   async () => {
-    await using pool = await http.serve(moduleAt("numbered"), { addr: "127.0.0.1:0", workers: 2 });
+    await using pool = await http.serve(moduleAt("numbered"), {
+      addr: "127.0.0.1:0",
+      startTimeout,
+      workers: 2,
+    });
     await using client = http.newClient();
     let over = false;
     let answers = 0;
@@ -145,7 +165,11 @@ peerTest(
 );
 
 peerTest("close() lets requests finish, and nobody listens then", { needs: [LINUX] }, async () => {
-  const pool = await http.serve(moduleAt("numbered"), { addr: "127.0.0.1:0", workers: 2 });
+  const pool = await http.serve(moduleAt("numbered"), {
+    addr: "127.0.0.1:0",
+    startTimeout,
+    workers: 2,
+  });
   const running = ask(pool.addr, "/slow");
   while (!(await pool.stats()).some(({ handlers }) => handlers > 0)) await delay(5);
   await pool.close();
@@ -172,7 +196,10 @@ peerTest("a pool that cannot begin says why, and leaves nothing", { needs: [LINU
     const error = await rejected(http.serve(`file://${path}`, options), Error);
     assertStringIncludes(error.message, hint);
   }
-  await rejected(http.serve(`file://${folder}/none.ts`, { addr: "127.0.0.1:0" }), Error);
+  await rejected(
+    http.serve(`file://${folder}/none.ts`, { addr: "127.0.0.1:0", startTimeout }),
+    Error,
+  );
   const wrong: [Promise<unknown>, string][] = [
     [http.serve("./service.ts", { addr: ":0" }), "import.meta.resolve"],
     [http.serve(moduleAt("plain"), { addr: "nowhere" }), "host:port"],
@@ -193,6 +220,7 @@ peerTest("a pool that cannot begin says why, and leaves nothing", { needs: [LINU
 peerTest("each worker has its part of the limits", { needs: [LINUX] }, async () => {
   await using pool = await http.serve(moduleAt("numbered"), {
     addr: "127.0.0.1:0",
+    startTimeout,
     workers: 2,
     limits: { maxConnections: 4 },
   });
@@ -216,6 +244,7 @@ peerTest("workers serve TLS, and take new certificates", { needs: [OPENSSL, LINU
   const certs = [{ cert: files.cert, key: files.key }];
   await using pool = await http.serve(moduleAt("plain"), {
     addr: "127.0.0.1:0",
+    startTimeout,
     workers: 2,
     tls: true,
     certs,
