@@ -121,6 +121,12 @@ async function nginx(port: number): Promise<{ url: string } & AsyncDisposable> {
   return { url: `http://127.0.0.1:${own}/api`, [Symbol.asyncDispose]: stop };
 }
 
+/**
+ * What is answered before the request is there: whether nginx passes the answer on, or tells of a request
+ * it could not send, is a race of its own.
+ */
+const NOT_NGINX = ["request_too_large"];
+
 for (const way of BINARY) {
   peerTest(
     `behind nginx, by ${nameOf(way)}: our client passes all checks`,
@@ -129,7 +135,7 @@ for (const way of BINARY) {
       const service = new EchoService();
       await using server = listen(service);
       await using proxy = await nginx(server.port);
-      await runChecks(t, { target: proxy.url, ...way }, without(way, "1.1"));
+      await runChecks(t, { target: proxy.url, ...way }, [...without(way, "1.1"), ...NOT_NGINX]);
       await service.idle();
     },
   );
