@@ -4,6 +4,8 @@
  * @module
  */
 
+import type { Process } from "./process.ts";
+
 /**
  * Below the ports that systems give to connections and to port 0: one of those would be taken by
  * whoever asks next.
@@ -36,4 +38,18 @@ function listenAnywhere(): Deno.Listener {
       if (!(error instanceof Deno.errors.AddrInUse)) throw error;
     }
   }
+}
+
+/** Resolves when a port of 127.0.0.1 accepts connections, for programs that do not say so themselves. */
+export async function accepting(port: number, process: Process): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    try {
+      (await Deno.connect({ hostname: "127.0.0.1", port })).close();
+      return;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.ConnectionRefused) || process.ended) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  }
+  throw new Error(process.describe("does not accept connections"));
 }

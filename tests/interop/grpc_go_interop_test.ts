@@ -2,7 +2,7 @@ import { assertEquals } from "@std/assert";
 import { grpc } from "@sluice/sluice";
 import { makeCertificate, NAMES, OPENSSL } from "../../support/certificate.ts";
 import { inPeers, type Need, peerTest } from "../../support/peers.ts";
-import { freePort } from "../../support/ports.ts";
+import { accepting, freePort } from "../../support/ports.ts";
 import { Process, run } from "../../support/process.ts";
 import { CASES, testService, testServiceFile } from "./test_service.ts";
 
@@ -18,6 +18,7 @@ const SERVER_NAME = NAMES.at(-1)!;
 /** What the client can run of its own list without Google's cloud, several backends or ORCA. */
 const CLIENT_CASES = [
   ...Object.keys(CASES).filter((name) => name !== "rpc_soak"),
+  "pick_first_unary",
   "rpc_soak",
   "channel_soak",
 ];
@@ -44,20 +45,6 @@ async function serveCases(t: Deno.TestContext, tls?: { ca: string }, more: strin
   for (const [name, check] of Object.entries(CASES)) {
     await t.step(name, () => check(service, conn));
   }
-}
-
-/** Resolves when the port accepts connections: the interop server does not say so itself. */
-async function accepting(port: number, process: Process): Promise<void> {
-  for (let attempt = 0; attempt < 200; attempt++) {
-    try {
-      (await Deno.connect({ hostname: "127.0.0.1", port })).close();
-      return;
-    } catch (error) {
-      if (!(error instanceof Deno.errors.ConnectionRefused) || process.ended) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-  }
-  throw new Error(process.describe("does not accept connections"));
 }
 
 peerTest("grpc-go's interop client passes its cases against our server", {

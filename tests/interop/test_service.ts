@@ -38,6 +38,7 @@ interface SimpleRequest {
   expectCompressed?: Flag;
   payload?: Payload;
   responseStatus?: EchoStatus;
+  fillServerId: boolean;
 }
 
 interface OutputRequest {
@@ -70,13 +71,14 @@ function echoStatus(status: EchoStatus | undefined): void {
 async function* outputs(request: OutputRequest, signal: AbortSignal) {
   for (const { size, intervalUs, compressed } of request.responseParameters) {
     if (intervalUs > 0) await delay(intervalUs / 1000, { signal });
-    yield reply(size, compressed);
+    yield reply(body(size), compressed);
   }
 }
 
+const body = (size: number) => ({ payload: { body: new Uint8Array(size) } });
+
 /** A response that is compressed, if its call is, only where the request asks for it. */
-function reply(size: number, compressed: Flag | undefined): { payload: Payload } {
-  const message = { payload: { body: new Uint8Array(size) } };
+function reply<T extends object>(message: T, compressed: Flag | undefined): T {
   return compressed?.value === true ? message : grpc.uncompressed(message);
 }
 
@@ -88,6 +90,7 @@ function checkCompressed(request: object, expected: Flag | undefined): void {
 /** A registrar with the service. */
 export function testService(): grpc.Registrar {
   const registrar = new grpc.Registrar();
+  const serverId = crypto.randomUUID();
   registrar.register(testServiceFile, "TestService", {
     EmptyCall: () => ({}),
     UnaryCall(request: SimpleRequest, context) {
@@ -95,7 +98,11 @@ export function testService(): grpc.Registrar {
       echoStatus(request.responseStatus);
       checkCompressed(request, request.expectCompressed);
       context.compress = request.responseCompressed?.value === true;
-      return reply(request.responseSize, request.responseCompressed);
+      const response = {
+        ...body(request.responseSize),
+        serverId: request.fillServerId ? serverId : "",
+      };
+      return reply(response, request.responseCompressed);
     },
     async *StreamingOutputCall(request: OutputRequest, context) {
       echoMetadata(context);
@@ -131,8 +138,6 @@ const ENOUGH = 10_000;
 const REQUEST_SIZES = [27_182, 8, 1_828, 45_904];
 const RESPONSE_SIZES = [31_415, 9, 2_653, 58_979];
 const SPECIAL = "\t\ntest with whitespace\r\nand Unicode BMP ☺ and non-BMP 😈\t\n";
-
-const body = (size: number) => ({ payload: { body: new Uint8Array(size) } });
 
 async function fails(promise: Promise<unknown>, code: Code, message?: string): Promise<void> {
   const error = await assertRejects(() => promise);
