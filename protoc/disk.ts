@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { resolve } from "node:path";
 
 /** The part of Deno that is used here; runtimes without it have Node's modules. */
 const deno = (globalThis as { Deno?: typeof Deno }).Deno;
@@ -12,6 +13,14 @@ const deno = (globalThis as { Deno?: typeof Deno }).Deno;
 interface Entry {
   readonly name: string;
   readonly isDirectory: boolean;
+}
+
+/**
+ * An absolute path, from the current directory. `resolve` loads `node:process` unless it is told that
+ * directory, 5 of 70 ms of a small run.
+ */
+export function absolute(path: string): string {
+  return deno ? resolve(deno.cwd(), path) : resolve(path);
 }
 
 /** The bytes of a file; undefined when there is none. */

@@ -1,6 +1,6 @@
-import { join, relative, resolve, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
-import { entriesOf, isDirectory, readBytes } from "./disk.ts";
+import { absolute, entriesOf, isDirectory, readBytes } from "./disk.ts";
 import { isCanonicalName } from "./import_names.ts";
 import { Detail, withDetail } from "./lex/detail.ts";
 import type { Diagnostic } from "./lex/diagnostic.ts";
@@ -12,7 +12,7 @@ export class ImportRoots {
   readonly directories: readonly string[];
 
   constructor(directories: readonly string[]) {
-    this.directories = directories.map((directory) => resolve(directory));
+    this.directories = directories.map((directory) => absolute(directory));
   }
 
   /** The bytes of an imported file; undefined when no root has it. */
@@ -93,7 +93,7 @@ interface Located {
 
 /** A path as it stands, or else below the first root that has it. */
 async function locate(path: string, roots: ImportRoots): Promise<Located | undefined> {
-  for (const candidate of [resolve(path), ...roots.directories.map((root) => join(root, path))]) {
+  for (const candidate of [absolute(path), ...roots.directories.map((root) => join(root, path))]) {
     const found = await isDirectory(candidate);
     if (found !== undefined) return { path: candidate, isDirectory: found };
   }

@@ -3,6 +3,7 @@ import { SymbolTable } from "../link/symbols.ts";
 import type { FieldNode, MessageNode, SymbolNode } from "../syntax/ast.ts";
 import { DESCRIPTOR_PROTO } from "../well_known/files.ts";
 import type { CompiledFile } from "./file.ts";
+import { buildOptionTypes } from "./option_types.ts";
 import { type CompilerState, Run } from "./run.ts";
 
 /** Files with extensions of options that protoc is compiled with. */
@@ -14,12 +15,14 @@ const LINKED = [
   "json_enumvalue_options",
 ].map((name) => `google/protobuf/${name}.proto`);
 
-let descriptor: SymbolNode | undefined;
+let optionTypes: ReadonlyMap<string, MessageNode> | undefined;
 
-/** Messages of the descriptor.proto that comes with the compiler: for files that import none. */
+/**
+ * An options message of the descriptor.proto that comes with the compiler: for files that import none.
+ */
 export function builtinType(name: string): MessageNode {
-  descriptor ??= rootOf(compile([DESCRIPTOR_PROTO])[0]!);
-  return typeIn(descriptor, name) ?? fail(name);
+  optionTypes ??= buildOptionTypes();
+  return optionTypes.get(name) ?? fail(name);
 }
 
 function fail(name: string): never {
