@@ -68,14 +68,14 @@ export async function peers(descriptors: string): Promise<{ found: Peer[]; missi
   const [java, certs] = [inPeers("interop/java"), inPeers("interop/certs")];
   if (java !== undefined && certs !== undefined && await which("java") !== undefined) {
     found.push(grpcJava(java, certs, "Netty"), grpcJava(java, certs, "OkHttp"));
-  } else missing.push({ what: "grpc-java: put java and mvn on PATH", fault: true });
+  } else missing.push({ what: "grpc-java: run fetch.sh with java and mvn on PATH", fault: true });
   const python = Deno.env.get("SLUICE_PYTHON");
   if (python !== undefined) found.push(core(python, descriptors));
   else missing.push({ what: "C-core: set SLUICE_PYTHON", fault: true });
   const tonic = inPeers("interop/tonic/debug/tonic_peer");
   if (tonic !== undefined) found.push(tonicPeer(tonic));
   else {missing.push({
-      what: "tonic: put cargo on PATH",
+      what: "tonic: run fetch.sh with cargo on PATH",
       fault: await which("cargo") !== undefined,
     });}
   return { found, missing };

@@ -112,7 +112,9 @@ await using own = await makeCertificate();
 const { found, missing } = await peers(descriptors);
 for (const { what } of missing) console.log(`left out, ${what}`);
 let failed = missing.filter(({ fault }) => fault).length;
-for (const peer of found.filter(({ name }) => name.startsWith(Deno.args[0] ?? ""))) {
+const wanted = found.filter(({ name }) => name.startsWith(Deno.args[0] ?? ""));
+if (wanted.length === 0) throw new Error(`No peer's name begins with ${Deno.args[0]}`);
+for (const peer of wanted) {
   for (const tls of [null, peer.tls ?? own]) {
     const sides = [["client", theirClient], ["server", theirServer]] as const;
     for (const [side, play] of sides) {
