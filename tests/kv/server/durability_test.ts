@@ -12,7 +12,7 @@ import type { JournalRecord } from "../../../kv/server/log/records.ts";
 import { setImmediate } from "node:timers";
 import { Random } from "../../../support/random.ts";
 import { peerTest } from "../../../support/peers.ts";
-import { Process, which } from "../../../support/process.ts";
+import { Process, run, which } from "../../../support/process.ts";
 import { killAgainAndAgain, START_MS, storeCommand, StoreProcess } from "./durability.ts";
 
 /** A temporary folder. */
@@ -210,21 +210,37 @@ Deno.test("a journal that is replaced again and again, and while it is, holds ev
   assertEquals(found, Array.from({ length: appended }, (_, i) => BigInt(i + 1)));
 });
 
-const unshare = await which("unshare");
+/** How a program gets mounts of its own: by a namespace of users, or as root without one. */
+async function ownMounts(): Promise<readonly string[] | undefined> {
+  if (await which("unshare") === undefined) return undefined;
+  const mount = ["mount", "-t", "tmpfs", "-o", "size=1m", "none", "/tmp"];
+  for (const flags of ["-Urm", "-m"]) {
+    if ((await run({ command: "unshare", args: [flags, ...mount] })).code === 0) {
+      return ["unshare", flags];
+    }
+  }
+  return undefined;
+}
+
+const mounts = await ownMounts();
 
 peerTest(
   "a store on a small file system that fills up refuses, says so, and keeps what it acknowledged",
   {
-    needs: [["unshare", unshare, "install util-linux"]],
+    needs: [[
+      "mounts of its own",
+      mounts?.[1],
+      "install util-linux, and allow namespaces of users",
+    ]],
   },
   async () => {
     await using temporary = await folder();
     const { path } = temporary;
     // Once it has given up, there is room again, and another one is started in its place.
     await using process = new Process({
-      command: unshare!,
+      command: mounts![0]!,
       args: [
-        "-Urm",
+        mounts![1]!,
         "sh",
         "-c",
         `mount -t tmpfs -o size=3m none ${path} && head -c 1500000 /dev/zero >${path}/ballast && ` +
