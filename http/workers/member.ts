@@ -61,7 +61,8 @@ export class Member {
     this.#time = time;
     this.#onLost = onLost;
     this.#worker = new Worker(program, { type: "module", name: `worker ${order.index}` });
-    this.#worker.onmessage = ({ data }: MessageEvent<Report>) => this.#onReport(data);
+    this.#worker.onmessage = ({ data }: MessageEvent<Report | null | undefined>) =>
+      this.#onReport(data);
     this.#worker.onerror = (event) => {
       event.preventDefault();
       this.#end(event.error ?? new Error(event.message));
@@ -88,9 +89,10 @@ export class Member {
     this.#worker.postMessage(order);
   }
 
-  #onReport(report: Report): void {
+  /** The module in the worker may send messages too: what is no report is left alone. */
+  #onReport(report: Report | null | undefined): void {
     const phase = this.#phase;
-    switch (report.kind) {
+    switch (report?.kind) {
       case "listening":
         if (phase.name !== "starting") return;
         this.#phase = { name: "serving" };

@@ -5,7 +5,7 @@
  */
 import { quietMethods } from "../message/promise.ts";
 import { tellError } from "../message/tell.ts";
-import type { Certificate } from "../net/certificate.ts";
+import { type Certificate, CertificateStore } from "../net/certificate.ts";
 import { withPort } from "../net/listen_options.ts";
 import { SYSTEM_TIME, type Time } from "../time/time.ts";
 import { Member } from "./member.ts";
@@ -247,8 +247,19 @@ export class WorkerPool implements AsyncDisposable {
     }));
   }
 
-  /** Replaces the certificates for handshakes from now on, in all workers. */
+  /**
+   * Replaces the certificates for handshakes from now on, in all workers. Throws on a pool without TLS,
+   * and if a certificate cannot be used: then none is replaced.
+   */
   setCerts(certs: readonly Certificate[]): void {
+    const { tls, clientCa, ciphers } = this.#settings.shared;
+    if (tls !== true) {
+      throw new TypeError(
+        "Cannot set certificates as the pool was given none: give tls and certs to serve(), not the module",
+      );
+    }
+    // A worker that could not use them would end, and so would those after it.
+    new CertificateStore(certs, clientCa, ciphers);
     this.#certs = certs;
     for (const { member } of this.#seats) member?.setCerts(certs);
   }

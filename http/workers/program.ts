@@ -19,7 +19,7 @@ interface ServedHere {
 
 /** The global scope of a worker, as far as it is used. */
 interface WorkerScope {
-  onmessage: ((event: MessageEvent<Order>) => void) | null;
+  addEventListener(name: "message", listener: (event: MessageEvent<Order>) => void): void;
   postMessage(report: Report): void;
   close(): void;
 }
@@ -49,10 +49,14 @@ export function obey<Options>(listen: (options: Options) => ServedHere): void {
         return scope.close();
     }
   };
-  scope.onmessage = ({ data }) =>
-    void act(data).catch((error: unknown) =>
-      scope.postMessage({ kind: "failed", error: plain(error) })
-    );
+  // The module may have an `onmessage` of its own.
+  scope.addEventListener(
+    "message",
+    ({ data }) =>
+      void act(data).catch((error: unknown) =>
+        scope.postMessage({ kind: "failed", error: plain(error) })
+      ),
+  );
 }
 
 /** The options that a module exports. */

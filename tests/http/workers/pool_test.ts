@@ -1,5 +1,5 @@
 /** Modules that several workers serve on one port. */
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "@std/assert";
+import { assert, assertEquals, assertMatch, assertStringIncludes, assertThrows } from "@std/assert";
 import { delay } from "@std/async";
 import { http } from "@sluice/sluice";
 import { makeCertificate, OPENSSL } from "../../../support/certificate.ts";
@@ -30,6 +30,17 @@ async function askUntil(addr: string, done: (answers: Set<string>) => boolean): 
     answers.add(await ask(addr));
   }
 }
+
+peerTest("a module may send and take messages of its own", { needs: [LINUX] }, async () => {
+  await using pool = await http.serve(moduleAt("talkative"), {
+    addr: "127.0.0.1:0",
+    startTimeout,
+    workers: 1,
+  });
+  assertEquals(await ask(pool.addr), "talked");
+  assertThrows(() => pool.setCerts([]), TypeError, "give tls and certs to serve()");
+  assertEquals((await pool.stats()).map(({ serving }) => serving), [true]);
+});
 
 peerTest("workers share a port, and each knows its number", { needs: [LINUX] }, async () => {
   await using pool = await http.serve(moduleAt("numbered"), {
@@ -255,5 +266,12 @@ peerTest("workers serve TLS, and take new certificates", { needs: [OPENSSL, LINU
     assertEquals((await client.get(url, { connection: "close" })).body, "plain");
   }
   pool.setCerts(certs);
+  // Nobody gets what cannot be used, and nobody ends of it.
+  assertThrows(() => pool.setCerts([]), TypeError, "certificates");
+  assertThrows(() => pool.setCerts([{ cert: "no", key: "no" }]), TypeError, "certs[0]");
+  assertEquals((await pool.stats()).map(({ serving, restarts }) => [serving, restarts]), [
+    [true, 0],
+    [true, 0],
+  ]);
   assertEquals((await client.get(url, { connection: "close" })).body, "plain");
 });
