@@ -5,6 +5,11 @@
  * @module
  */
 
+import { NAMES as CLIENT_NAMES } from "../../etcd_cases/names.ts";
+
+/** Of the client's tests those that say what the server does. */
+const WATCHES = "clientv3/watch/v3_watch_test.go";
+
 /** All of them. */
 export const NAMES: Readonly<Record<string, readonly string[]>> = {
   "v3_grpc_test.go": [
@@ -139,32 +144,7 @@ export const NAMES: Readonly<Record<string, readonly string[]>> = {
     "TestTLSClientCipherSuitesMismatch",
     "TestTLSMinMaxVersion",
   ],
-  "clientv3/watch/v3_watch_test.go": [
-    "TestV3WatchFromCurrentRevision",
-    "TestV3WatchFutureRevision",
-    "TestV3WatchWrongRange",
-    "TestV3WatchCancelSynced",
-    "TestV3WatchCancelUnsynced",
-    "TestV3WatchCurrentPutOverlap",
-    "TestV3WatchEmptyKey",
-    "TestV3WatchMultipleWatchersSynced",
-    "TestV3WatchMultipleWatchersUnsynced",
-    "TestV3WatchMultipleEventsTxnSynced",
-    "TestV3WatchMultipleEventsTxnUnsynced",
-    "TestV3WatchMultipleEventsPutUnsynced",
-    "TestV3WatchProgressOnMemberRestart",
-    "TestV3WatchMultipleStreamsSynced",
-    "TestV3WatchMultipleStreamsUnsynced",
-    "TestWatchWithProgressNotify",
-    "TestV3WatchClose",
-    "TestV3WatchWithFilter",
-    "TestV3WatchWithPrevKV",
-    "TestV3WatchCancellation",
-    "TestV3WatchCloseCancelRace",
-    "TestV3WatchProgressWaitsForSync",
-    "TestV3WatchProgressWaitsForSyncNoEvents",
-    "TestV3NoEventsLostOnCompact",
-  ],
+  [WATCHES]: CLIENT_NAMES[WATCHES]!,
 };
 
 /** Files whose tests are cases of the client, which runs on the store as on etcd. */
