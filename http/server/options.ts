@@ -85,7 +85,8 @@ export interface HttpServer extends AsyncDisposable {
   setCerts(certs: readonly Certificate[]): void;
   /**
    * Stops accepting, lets what runs finish (`connection: close`, GOAWAY), and cuts what still runs
-   * after `limits.drainTimeout`. Resolves when everything is gone. May be called again.
+   * after `limits.drainTimeout`. A connection that has just come has 250 ms from then to begin its first
+   * request. Resolves when everything is gone. May be called again.
    */
   close(): Promise<void>;
 }
