@@ -11,9 +11,7 @@
 // deno-lint-ignore-file no-console
 import { parseArgs } from "node:util";
 import { kv } from "@sluice/sluice";
-import { etcdVersion, findEtcd, programOf, STORE } from "../support/etcd.ts";
-import { freePorts } from "../support/ports.ts";
-import { Process } from "../support/process.ts";
+import { Etcd, etcdVersion, findEtcd, STORE } from "../support/etcd.ts";
 
 const VALUE = "v".repeat(100);
 const CONCURRENCIES = [1, 16, 100];
@@ -47,79 +45,36 @@ if (etcd === undefined) {
 }
 const seconds = Number(args.seconds);
 
-/** A server with its data in a folder of its own. */
-class Server implements AsyncDisposable {
-  readonly endpoint: string;
-  readonly #command: string;
-  readonly #args: readonly string[];
-  readonly #folder: string;
-  #process: Process;
-
-  private constructor(
-    process: Process,
-    command: string,
-    args: readonly string[],
-    endpoint: string,
-    folder: string,
-  ) {
-    this.#process = process;
-    this.#command = command;
-    this.#args = args;
-    this.endpoint = endpoint;
-    this.#folder = folder;
-  }
-
-  static async start(command: string, parent: string): Promise<Server> {
-    const folder = await Deno.makeTempDir({ dir: parent, prefix: "bench-store" });
-    const [clients, peers] = freePorts(2);
-    const [client, peer] = [`http://127.0.0.1:${clients}`, `http://127.0.0.1:${peers}`];
-    const args = [
-      "--name=single",
-      `--data-dir=${folder}/data`,
-      `--listen-client-urls=${client}`,
-      `--advertise-client-urls=${client}`,
-      `--listen-peer-urls=${peer}`,
-      `--initial-advertise-peer-urls=${peer}`,
-      `--initial-cluster=single=${peer}`,
-      "--logger=zap",
-      "--log-level=info",
-      "--quota-backend-bytes=8589934592",
-    ];
-    const process = await launch(command, args);
-    return new Server(process, command, args, `127.0.0.1:${clients}`, folder);
-  }
-
-  /** Megabytes of memory. */
-  get memory(): number {
-    const status = Deno.readTextFileSync(`/proc/${this.#process.pid}/status`);
-    return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024;
-  }
-
-  /** Milliseconds of the processor it has used. */
-  get cpu(): number {
-    const stat = Deno.readTextFileSync(`/proc/${this.#process.pid}/stat`);
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return (Number(fields[11]) + Number(fields[12])) * 1_000 / TICKS;
-  }
-
-  /** Ends it and starts it again; gives the milliseconds the start took. */
-  async restart(): Promise<number> {
-    await this.#process.stop("SIGTERM");
-    const start = performance.now();
-    this.#process = await launch(this.#command, this.#args);
-    return performance.now() - start;
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#process.stop("SIGKILL");
-    await Deno.remove(this.#folder, { recursive: true });
-  }
+/** Starts a server that syncs, with its data in a folder of its own below `parent`. */
+function start(command: string, parent: string): Promise<Etcd> {
+  return Etcd.start({
+    command,
+    parent,
+    synced: true,
+    startTimeout: START_MS,
+    flags: ["--log-level=info", "--quota-backend-bytes=8589934592"],
+  });
 }
 
-async function launch(command: string, args: readonly string[]): Promise<Process> {
-  const process = new Process(programOf(command, args));
-  await process.waitFor(/serving client traffic (?:in)?securely/, START_MS);
-  return process;
+/** Megabytes of memory of a process. */
+function memoryOf({ pid }: Etcd): number {
+  const status = Deno.readTextFileSync(`/proc/${pid}/status`);
+  return Number(/VmRSS:\s+(\d+)/.exec(status)![1]) / 1024;
+}
+
+/** Milliseconds of the processor that a process has used. */
+function cpuOf({ pid }: Etcd): number {
+  const stat = Deno.readTextFileSync(`/proc/${pid}/stat`);
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * 1_000 / TICKS;
+}
+
+/** Milliseconds a server takes to start with what it has. */
+async function restartTime(server: Etcd): Promise<number> {
+  await server.halt("SIGTERM");
+  const start = performance.now();
+  await server.restart();
+  return performance.now() - start;
 }
 
 type Figures = Record<string, number>;
@@ -143,7 +98,7 @@ async function rate(
 }
 
 /** Rates of puts and gets. */
-async function rates(server: Server): Promise<Figures> {
+async function rates(server: Etcd): Promise<Figures> {
   await using client = kv.newClient({ endpoints: [server.endpoint] });
   const calls = {
     put: (key: string) => client.put({ key, value: VALUE }),
@@ -189,19 +144,19 @@ async function median(call: (i: number) => Promise<unknown>, times = REQUESTS): 
 }
 
 /** Milliseconds of the processor for a thousand puts of keys that are there. */
-async function costOfPuts(server: Server, client: kv.Client, keys: number): Promise<number> {
+async function costOfPuts(server: Etcd, client: kv.Client, keys: number): Promise<number> {
   let left = PUTS;
-  const before = server.cpu;
+  const before = cpuOf(server);
   await Promise.all(Array.from({ length: 16 }, async () => {
     while (left-- > 0) {
       await client.put({ key: nameOf(left * 7_919 % keys), value: VALUE });
     }
   }));
-  return (server.cpu - before) / PUTS * 1_000;
+  return (cpuOf(server) - before) / PUTS * 1_000;
 }
 
 /** Figures with very many keys. */
-async function large(server: Server, most: number): Promise<Figures> {
+async function large(server: Etcd, most: number): Promise<Figures> {
   const figures: Figures = {};
   await using client = kv.newClient({ endpoints: [server.endpoint], timeout: 60 });
   for (let keys = 1_000, filled = 0; keys <= most; keys *= 10) {
@@ -214,7 +169,7 @@ async function large(server: Server, most: number): Promise<Figures> {
       keys,
     );
   }
-  figures["MB of memory"] = server.memory;
+  figures["MB of memory"] = memoryOf(server);
   const at = (i: number): string => nameOf(i * 7_919 % most);
   figures["ms for a get"] = await median((i) => client.get({ key: at(i) }));
   figures["ms for a range of 100 keys"] = await median(
@@ -238,7 +193,7 @@ async function large(server: Server, most: number): Promise<Figures> {
     await Promise.all([events.next(), client.put({ key: at(i), value: VALUE })]);
   });
   await events.return?.();
-  figures["ms to start again"] = await server.restart();
+  figures["ms to start again"] = await restartTime(server);
   return figures;
 }
 
@@ -260,7 +215,7 @@ const columns: Record<string, Figures> = {};
 for (let round = 0; round < Number(args.rounds); round++) {
   for (const [place, folder] of Object.entries(places)) {
     for (const [name, command] of Object.entries(subjects)) {
-      await using server = await Server.start(command, folder);
+      await using server = await start(command, folder);
       const column = columns[`${name}, ${place}`] ??= {};
       // The best of all rounds: others want the machine, too.
       for (const [row, value] of Object.entries(await rates(server))) {
@@ -275,7 +230,7 @@ const many: Record<string, Figures> = {};
 const keys = Number(args.keys);
 if (keys > 0) {
   for (const [name, command] of Object.entries(subjects)) {
-    await using server = await Server.start(command, args.memory);
+    await using server = await start(command, args.memory);
     many[name] = await large(server, keys);
   }
   table(`${keys.toLocaleString("en")} keys`, many);

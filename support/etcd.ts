@@ -17,6 +17,12 @@ export interface EtcdOptions {
   readonly scheme?: "http" | "https";
   /** The program, instead of the one that is found. */
   readonly command?: string;
+  /** Whether writes are synced before they are answered. Default false: tests need not wait for a disk. */
+  readonly synced?: boolean;
+  /** Folder its own is made in. Default: the system's for temporary files. */
+  readonly parent?: string;
+  /** Milliseconds it has to start. Default: those of {@linkcode Process.waitFor}. */
+  readonly startTimeout?: number;
 }
 
 /** A running etcd with one member. Dispose of it with `await using`. */
@@ -26,6 +32,7 @@ export class Etcd implements AsyncDisposable {
   readonly #command: string;
   readonly #args: readonly string[];
   readonly #folder: string;
+  readonly #startTimeout: number | undefined;
   #process: Process;
 
   private constructor(
@@ -34,12 +41,14 @@ export class Etcd implements AsyncDisposable {
     args: readonly string[],
     endpoint: string,
     folder: string,
+    startTimeout: number | undefined,
   ) {
     this.#process = process;
     this.#command = command;
     this.#args = args;
     this.endpoint = endpoint;
     this.#folder = folder;
+    this.#startTimeout = startTimeout;
   }
 
   /**
@@ -50,13 +59,17 @@ export class Etcd implements AsyncDisposable {
   static async start(options: EtcdOptions = {}): Promise<Etcd> {
     const command = options.command ?? await findServer();
     for (let attempt = 1;; attempt++) {
-      const folder = await Deno.makeTempDir({ prefix: "etcd" });
+      const { parent, startTimeout } = options;
+      const folder = await Deno.makeTempDir({
+        prefix: "etcd",
+        ...(parent === undefined ? {} : { dir: parent }),
+      });
       const [clients, peers] = freePorts(2);
       const args = flags(options, folder, clients!, peers!);
       const process = new Process(programOf(command, args));
       try {
-        await process.waitFor(READY);
-        return new Etcd(process, command, args, `127.0.0.1:${clients}`, folder);
+        await process.waitFor(READY, startTimeout);
+        return new Etcd(process, command, args, `127.0.0.1:${clients}`, folder, startTimeout);
       } catch (error) {
         await process.stop("SIGKILL");
         await Deno.remove(folder, { recursive: true });
@@ -86,7 +99,7 @@ export class Etcd implements AsyncDisposable {
     if (!this.#process.ended) await this.halt("SIGTERM");
     this.#process = new Process(programOf(this.#command, this.#args));
     try {
-      await this.#process.waitFor(READY);
+      await this.#process.waitFor(READY, this.#startTimeout);
     } catch (error) {
       await this.#process.stop("SIGKILL");
       throw error;
@@ -134,7 +147,7 @@ function flags(options: EtcdOptions, folder: string, clients: number, peers: num
     `--initial-cluster=single=${peer}`,
     "--logger=zap",
     // A test's data need not survive the machine, and waiting for the disk is most of a put.
-    "--unsafe-no-fsync",
+    ...options.synced === true ? [] : ["--unsafe-no-fsync"],
     ...options.flags ?? [],
   ];
 }
